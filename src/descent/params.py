@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from ruamel.yaml import YAML, YAMLError  # YAML 1.2, as DVC reads it: 1e-3 is a number
@@ -29,7 +29,7 @@ class Frame(Schema):
     split: Literal["official", "training_only"]
 
     @model_validator(mode="after")
-    def _whole_patches(self) -> Self:
+    def _whole_patches(self) -> "Frame":
         if self.size % self.patch:
             raise ValueError(f"size {self.size} is not a multiple of patch {self.patch}")
         return self
@@ -102,6 +102,7 @@ class StackElements(Schema):
 
 
 class Training(Schema):
+    schedule: Literal["constant", "cosine"]
     betas: Annotated[list[NonNegative], Field(min_length=2, max_length=2)]
     clip_norm: Positive
     diverged_above: Positive
@@ -147,7 +148,7 @@ class Source(Schema):
     frames_per_clip: Count | None = None
 
     @model_validator(mode="after")
-    def _one_source(self) -> Self:
+    def _one_source(self) -> "Source":
         if sum(kind is not None for kind in (self.generate, self.path, self.url)) != 1:
             raise ValueError("name exactly one of generate, path, url")
         if self.url is not None and self.sha256 is None:
@@ -195,7 +196,7 @@ class Params(Schema):
     profiles: dict[str, Profile]
 
     @model_validator(mode="after")
-    def _names_exist(self) -> Self:
+    def _names_exist(self) -> "Params":
         _known("profile", [self.profile], self.profiles)
         _known("video.models", self.video.models, Models.model_fields)
         _known("infeasible.model", [self.infeasible.model], Models.model_fields)

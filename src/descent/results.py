@@ -1,6 +1,5 @@
 """The results table: one number a row, nothing aggregated; a missing number is a missing row."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -45,7 +44,7 @@ def write(rows: pd.DataFrame, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     table.to_parquet(partial, index=False)
-    os.replace(partial, path)
+    partial.replace(path)
 
 
 def collect(paths: Iterable[Path], profile: str) -> pd.DataFrame:

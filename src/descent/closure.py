@@ -1,0 +1,64 @@
+"""Which of our own source files a module needs: for exact DVC dependencies and for fingerprints."""
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+SOURCE = Path("src")
+
+
+def find(module: str) -> Path | None:
+    """The file of one of our modules, relative to the project's root, or None if it is not ours."""
+    parts = module.split(".")
+    root = SOURCE if parts[0] == "descent" else Path()
+    file = root.joinpath(*parts).with_suffix(".py")
+    if file.is_file():
+        return file
+    package = root.joinpath(*parts, "__init__.py")
+    return package if parts[0] in ("descent", "stages") and package.is_file() else None
+
+
+def closure(modules: Iterable[str]) -> set[Path]:
+    """The files of the named modules and of everything of ours that they import, however deep.
+
+    Imports by computed name (a model, a figure) cannot be seen; name those modules too.
+    """
+    found: set[Path] = set()
+    waiting = [file for file in map(find, modules) if file]
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting.extend(path for name in _imported(file) if (path := find(name)))
+    return found
+
+
+def digest(modules: Iterable[str], leave_out: Iterable[str] = ()) -> str:
+    """A name for what the code computes: comments, docstrings and layout do not enter.
+
+    Args:
+        modules: where the computation begins.
+        leave_out: modules whose code cannot change a result, such as the schema of params.yaml.
+    """
+    out = {find(module) for module in leave_out}
+    total = hashlib.sha256()
+    for file in sorted(closure(modules) - out):
+        tree = ast.parse(file.read_text())
+        for node in ast.walk(tree):
+            body = getattr(node, "body", None)
+            if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
+                value = body[0].value
+                if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                    body[0] = ast.Pass()
+        total.update(f"{file}\n{ast.dump(tree)}\n".encode())
+    return total.hexdigest()[:32]
+
+
+def _imported(file: Path) -> Iterable[str]:
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)

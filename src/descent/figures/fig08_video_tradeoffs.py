@@ -1,0 +1,68 @@
+"""Figure 8: three further settings where the arms trade low noise against high noise."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from descent.figures import curves, style
+from descent.params import Params
+from descent.summary import PAIR, best_depth, cells_table, pairs, select
+
+PANELS = 3
+TITLE = "Further trade-offs between low and high noise"
+CAPTION = """
+RMSE on test clips against the test noise level for three further settings, chosen by rule: among all
+(data set, model, depth, training level) where both arms ran, none diverged and the constrained one ended
+feasible, less the pairs that Figure 2 shows, those where the difference constrained - unconstrained
+changes most between in-distribution (mean over gamma <= eps) and out-of-distribution noise (mean over
+gamma > eps); the largest of each model first, then the largest of what is left. Vertical line: training
+level; dotted: the noisy input.
+"""
+PARAMETERS = [
+    "eps",
+    "video.models",
+    "video.datasets",
+    "profiles.${profile}.video.eps",
+    "profiles.${profile}.video.layers",
+    "evaluation.gammas",
+]
+
+
+def render(results: pd.DataFrame, params: Params) -> Figure:
+    """RMSE (0-255) against gamma, a panel per chosen setting. Raises UserError without rows of both arms."""
+    rows = curves.required(results, "evaluate_video", experiment="video")
+    settings = chosen(cells_table(rows, params), float(params.eps))
+    figure, grid = style.panels(params, 1, PANELS, style.TEXT, 2.2)
+    for axes, setting in zip(grid[0], settings, strict=False):
+        for method in params.video.methods:
+            points = curves.curve(rows, "gamma", "rmse", split="test", method=method, **setting)
+            curves.draw(axes, points, method)
+        curves.draw_reference(axes, results, setting["dataset"], "identity")
+        curves.mark_training_level(axes, setting["eps"])
+        axes.set_title(
+            f"{style.name(setting['model'])}, {style.name(setting['dataset'])}, "
+            rf"$L={setting['layers']}$, $\epsilon={setting['eps']:g}$"
+        )
+        axes.set_xlabel(style.GAMMA)
+    for axes in grid[0][len(settings) :]:
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, "no further setting\nin this grid", ha="center", va="center", color="#666666")
+    grid[0][0].set_ylabel(style.RMSE)
+    style.legend(figure)
+    return figure
+
+
+def chosen(cells: pd.DataFrame, headline: float) -> list[dict]:
+    """The settings that the caption's rule picks, at most three, the most turning first."""
+    sound = cells[~cells["diverged"].fillna(False)]
+    sound = sound[(sound["method"] != "constrained") | sound["feasible"].fillna(False)]
+    measures = ("rmse_out_of_distribution", "rmse_in_distribution")
+    beyond, within = (both["constrained"] - both["unconstrained"] for both in (pairs(sound, m) for m in measures))
+    turn = (beyond - within).abs().dropna().rename("turn").reset_index()
+    setting = [column for column in PAIR if column != "seed"]
+    turn = turn.groupby(setting, as_index=False)["turn"].mean()
+    shown = select(best_depth(cells), eps=headline)[setting].drop_duplicates()
+    turn = turn.merge(shown, how="left", indicator=True).query("_merge == 'left_only'")
+    turn = turn.sort_values(["turn", *setting], ascending=[False] + [True] * len(setting))
+    first = turn.drop_duplicates("model")
+    picked = pd.concat([first, turn.drop(first.index)]).head(PANELS)
+    return picked[setting].to_dict("records")

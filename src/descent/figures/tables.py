@@ -1,0 +1,62 @@
+"""A table for a reader, in LaTeX and Markdown; the cells' own markup is `**bold**` and the dagger."""
+
+import re
+
+import pandas as pd
+
+MISSING = "–"  # noqa: RUF001
+DAGGER = "†"
+LATEX = {MISSING: "--", DAGGER: r"$^{\dagger}$", "≤": r"$\leq$", "↓": r"$\downarrow$", "×": r"$\times$"}  # noqa: RUF001
+
+
+def number(value: float | None, digits: int = 2, bold: bool = False, marked: bool = False) -> str:
+    """A number as text, a dash where it is missing."""
+    if value is None or pd.isna(value):
+        return MISSING
+    text = f"{value:.{digits}f}" + (DAGGER if marked else "")
+    return f"**{text}**" if bold else text
+
+
+def header(table: pd.DataFrame) -> list[list[tuple[str, int]]]:
+    """The header's rows, from the top, as words with the number of columns that each stands over."""
+    rows = []
+    for level in range(table.columns.nlevels):
+        spans: list[tuple[str, int]] = []
+        for word in table.columns.get_level_values(level):
+            joins = level < table.columns.nlevels - 1 and word and spans and spans[-1][0] == word
+            spans = [*spans[:-1], (word, spans[-1][1] + 1)] if joins else [*spans, (word, 1)]
+        rows.append(spans)
+    return rows
+
+
+def to_markdown(table: pd.DataFrame, notes: list[str]) -> str:
+    """A pipe table (one header row, groups and columns joined) with its notes below."""
+    names = [" ".join(filter(None, words)) for words in table.columns]
+    rows = [names, ["---"] * len(names), *table.to_numpy().tolist()]
+    lines = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    return "\n".join([*lines, "", *(f"{note}\n" for note in notes)])
+
+
+def to_latex(table: pd.DataFrame, notes: list[str]) -> str:
+    """A booktabs tabular to \\input, with its notes as comments, so that a caption can take them."""
+    lines = [rf"\begin{{tabular}}{{{'l' * table.shape[1]}}}", r"\toprule"]
+    lines += [_latex_row([_over(*span) for span in row]) for row in header(table)]
+    lines += [r"\midrule", *(_latex_row([_latex(cell) for cell in row]) for row in table.to_numpy().tolist())]
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join([*(f"% {note}" for note in notes), *lines, ""])
+
+
+def _latex_row(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _over(word: str, columns: int) -> str:
+    return _latex(word) if columns == 1 else rf"\multicolumn{{{columns}}}{{c}}{{{_latex(word)}}}"
+
+
+def _latex(text: str) -> str:
+    for sign in "_%&#":
+        text = text.replace(sign, "\\" + sign)
+    for sign, code in LATEX.items():
+        text = text.replace(sign, code)
+    return re.sub(r"\*\*(.+?)\*\*", r"\\textbf{\1}", text)

@@ -1,0 +1,102 @@
+"""DUST, the deep unfolded sequential transformer: eq. (74)-(76) with A = I and coupled weights (C.4)."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import softshrink
+
+from descent.cells import Cell
+from descent.models.layers import attention, dct, per_cell
+from descent.params import Params
+
+
+class SparseState(NamedTuple):
+    """The iterate X_l of DUST: the codes and the signal they stand for."""
+
+    codes: Float[Tensor, "cells batch tokens atoms"]  # H^l
+    estimate: Float[Tensor, "cells batch tokens pixels"]  # H^l D_l^T
+
+
+class DUST(nn.Module):
+    """L layers of attention and iterative shrinkage, one stack of cells at once.
+
+    H^0       = S(Y D_1 / c)
+    H^{l-1/2} = (1 - kappa) H^{l-1} + kappa sm(H^{l-1} W^T W H^{l-1}^T) H^{l-1},   W = D_l      (75)
+    H^l       = S(H^{l-1/2} + (Y - H^{l-1/2} D_l^T) D_l / c)                                   (76)
+
+    S is the proximal map `shrink`, the output of layer l is H^l D_l^T, and the dictionaries are the only
+    parameters: one (`shared`) or one a layer, initialised as the DCT. c is the constant
+    step_scale * |D_init|_2^2.
+    """
+
+    def __init__(
+        self,
+        cells: int,
+        layers: int,
+        dictionary: Float[Tensor, "pixels atoms"],
+        shared: bool,
+        shrink: Callable[[Tensor], Tensor],
+        step_scale: float = 1.0,
+        kappa: float = 1.0,
+        fixed_attention: bool = False,
+    ) -> None:
+        super().__init__()
+        self.layers, self.shared, self.shrink, self.kappa = layers, shared, shrink, kappa
+        self.c = step_scale * torch.linalg.matrix_norm(dictionary, 2).item() ** 2
+        copies = dictionary.expand(cells, 1 if shared else layers, *dictionary.shape)
+        self.dictionaries = nn.Parameter(copies.clone())
+        self.register_buffer("frozen_keys", dictionary.clone() if fixed_attention else None, persistent=False)
+
+    def dictionary(self, layer: int) -> Float[Tensor, "cells pixels atoms"]:
+        """D_l for l = 1..L; layer 0 reads and is read with D_1."""
+        return self.dictionaries[:, 0 if self.shared else max(layer, 1) - 1]
+
+    def states(self, noisy: Float[Tensor, "cells batch tokens pixels"]) -> list[SparseState]:
+        """The iterates X_0 ... X_L."""
+        first = self.dictionary(0)
+        codes = self.shrink(per_cell(noisy, first) / self.c)
+        states = [SparseState(codes, per_cell(codes, first.mT))]
+        for layer in range(1, self.layers + 1):
+            states.append(self._layer(layer, noisy, states[-1]))
+        return states
+
+    def readout(self, state: SparseState) -> Float[Tensor, "cells batch tokens pixels"]:
+        """The denoised patches at one layer."""
+        return state.estimate
+
+    def _layer(self, layer: int, noisy: Tensor, state: SparseState) -> SparseState:
+        dictionary = self.dictionary(layer)
+        # With one dictionary the estimate of the layer before is H D^T already: a third of the products saved.
+        signal = state.estimate if self.shared else per_cell(state.codes, dictionary.mT)
+        keys = signal if self.frozen_keys is None else state.codes @ self.frozen_keys.mT
+        weights = attention(keys)
+        codes, signal = self._half_step(weights, state.codes), self._half_step(weights, signal)
+        codes = self.shrink(codes + per_cell(noisy - signal, dictionary) / self.c)
+        return SparseState(codes, per_cell(codes, dictionary.mT))
+
+    def _half_step(self, weights: Tensor, tokens: Tensor) -> Tensor:
+        mixed = weights @ tokens
+        return mixed if self.kappa == 1 else (1 - self.kappa) * tokens + self.kappa * mixed
+
+
+def build(params: Params, cells: Sequence[Cell]) -> DUST:
+    """A stack of cells of one data set, method and depth, as params.yaml asks for them."""
+    settings = params.models.dust
+    return DUST(
+        cells=len(cells),
+        layers=cells[0].layers,
+        dictionary=dct(params.video.frame.patch**2, params.budget.video.atoms),
+        shared=getattr(settings.dictionaries, cells[0].method) == "shared",
+        shrink=lambda codes: softshrink(codes, settings.threshold),
+        step_scale=settings.step_scale,
+        kappa=settings.kappa,
+        fixed_attention=settings.attention == "dct",
+    )
+
+
+def width(params: Params) -> int:
+    """Numbers per token in one state: what a stack's size is counted in."""
+    return params.budget.video.atoms

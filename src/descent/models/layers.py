@@ -1,0 +1,49 @@
+"""What the unrolled models share: symmetric attention, the DCT, products with one matrix per cell."""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+def attention(
+    keys: Float[Tensor, "cells batch tokens features"], exact_beta: bool = False
+) -> Float[Tensor, "cells batch tokens tokens"]:
+    """Symmetric softmax weights sm(Z Z^T), queries and keys being the same Z (eq. (47), (75)).
+
+    Args:
+        keys: Z; for UT the tokens times W_a^T, for DUST the codes times D_l^T.
+        exact_beta: weigh token j by exp(-|z_j|^2 / 2), as the descent of the energy (45) needs;
+            the paper sets these weights to 1.
+    """
+    scores = keys @ keys.mT
+    if exact_beta:
+        scores = scores - keys.square().sum(-1).unsqueeze(-2) / 2
+    return scores.softmax(-1)
+
+
+def per_cell(
+    tokens: Float[Tensor, "cells batch tokens width"], matrix: Float[Tensor, "cells width out"]
+) -> Float[Tensor, "cells batch tokens out"]:
+    """tokens @ matrix with each cell's own matrix, as one product a cell rather than one a sequence."""
+    product = tokens.flatten(1, 2) @ matrix
+    return product.unflatten(1, tokens.shape[1:3])
+
+
+def dct(pixels: int, atoms: int) -> Float[Tensor, "pixels atoms"]:
+    """The separable DCT dictionary of square patches: columns of unit norm, D = d (x) d (METHOD 3.2).
+
+    A tight frame D D^T = (atoms / pixels) I where the side of the atoms is a multiple of the patch's.
+
+    Raises:
+        ValueError: pixels or atoms is not a square number.
+    """
+    side, frequencies = math.isqrt(pixels), math.isqrt(atoms)
+    if side**2 != pixels or frequencies**2 != atoms:
+        raise ValueError(f"a separable DCT needs square numbers, not {pixels} pixels and {atoms} atoms")
+    place = torch.arange(side, dtype=torch.float64)[:, None]
+    frequency = torch.arange(frequencies, dtype=torch.float64)
+    d = torch.cos(torch.pi * (2 * place + 1) * frequency / (2 * frequencies))
+    d = d / torch.linalg.vector_norm(d, dim=0)
+    return torch.kron(d, d).float()

@@ -1,0 +1,49 @@
+"""The slacks u and their price h(u) = rho/2 |u|^2 (eq. (34)-(36)): constraints relaxed where they cost most."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from descent.params import PrimalDual
+
+
+class Slacks:
+    """u >= 0, zero at the start; the constraints become v_l <= u_l.
+
+    u <- [u - Adam(rho u - lambda)]_+   and u <- 0 after every epoch with `restart`.
+
+    Without explicit slacks (`resilience: decay | none`) u stays zero: eliminating u = lambda / rho from (36)
+    gives the decayed dual step (38), which is the multipliers' business.
+    """
+
+    def __init__(self, shape: tuple[int, int], lr: float, problem: PrimalDual, device: torch.device) -> None:
+        self.value = torch.zeros(shape, device=device, requires_grad=True)
+        self.problem = problem
+        self.optimizer = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[problem.slack_optimizer](
+            [self.value], lr=lr
+        )
+
+    def descend(self, multipliers: Float[Tensor, "cells depth"]) -> None:
+        """One projected step on h(u) - lambda u; a price is paid, so u never outgrows lambda / rho."""
+        if self.problem.resilience != "slacks":
+            return
+        self.value.grad = self.problem.rho * self.value.data - multipliers.detach()
+        self.optimizer.step()
+        self.value.data.clamp_(min=0)
+
+    def restart(self) -> None:
+        """u <- 0: relaxations start large and shrink slowly; starting again finds tighter solutions (B.2)."""
+        if not self.problem.restart:
+            return
+        self.value.data.zero_()
+        if self.problem.reset_moments:  # else the first step replays the old direction
+            self.optimizer.state.clear()
+
+    def state_dict(self) -> dict:
+        """All that a resumed run needs to go on bit for bit."""
+        return {"value": self.value.data, "optimizer": self.optimizer.state_dict()}
+
+    def load_state_dict(self, state: dict) -> None:
+        """The inverse of state_dict."""
+        self.value.data.copy_(state["value"])
+        self.optimizer.load_state_dict(state["optimizer"])

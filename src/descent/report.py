@@ -1,0 +1,97 @@
+"""One self-contained page of every figure and table made so far, from their files and sidecars alone."""
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from descent.errors import UserError
+
+# It imports no figure module, so that a change of one figure makes the page again but draws no other figure.
+TEMPLATES = Path(__file__).parent
+
+
+def entries(folder: Path) -> list[dict[str, Any]]:
+    """The sidecars of a folder in the paper's order, figures before tables, each figure with its picture.
+
+    Raises:
+        UserError: no sidecar, or a figure without its picture.
+    """
+    found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    if not found:
+        raise UserError(f"{folder} holds no figure or table yet: run `dvc repro`")
+    for entry in found:
+        endings = {"figure": ("pdf", "png"), "table": ("tex", "md", "csv")}[entry["kind"]]
+        missing = [
+            f"{entry['name']}.{ending}"
+            for ending in endings
+            if not (folder / f"{entry['name']}.{ending}").exists()
+        ]
+        if missing:
+            raise UserError(f"{folder} lacks {', '.join(missing)}: run `dvc repro`")
+        entry["links"] = [f"{entry['name']}.{ending}" for ending in endings]
+        if entry["kind"] == "figure":
+            picture = (folder / f"{entry['name']}.png").read_bytes()
+            entry["picture"] = "data:image/png;base64," + base64.b64encode(picture).decode()
+        else:
+            entry["words"] = [cell[:1].isalpha() for cell in entry["rows"][0]]  # columns of words stand left
+    return found
+
+
+def feasibility(cells: pd.DataFrame) -> dict[str, Any]:
+    """Counts for the overview: feasible, descending and diverged cells of the video experiment, by arm."""
+    video = cells[(cells["experiment"] == "video") & (cells["method"] != "reference")]
+    constrained = video[video["method"] == "constrained"]
+    feasible = constrained["feasible"].eq(True)  # a missing verdict is not a feasible cell
+    known = video.dropna(subset="descending")
+    falls = known["descending"].eq(True).groupby(known["method"])
+    return {
+        "constrained": len(constrained),
+        "feasible": int(feasible.sum()),
+        "infeasible": constrained[~feasible].to_dict("records"),
+        "descending": {method: (int(group.sum()), len(group)) for method, group in falls},
+        "diverged": int(video["diverged"].eq(True).sum()),
+    }
+
+
+def flatten(metrics: dict[str, Any], prefix: str = "") -> dict[str, float]:
+    """Nested metrics under dotted names, as `dvc metrics show` prints them."""
+    flat: dict[str, float] = {}
+    for key, value in metrics.items():
+        flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat
+
+
+def page(folder: Path, cells: pd.DataFrame, metrics: dict[str, Any]) -> str:
+    """The HTML of the page; it loads nothing, and links only to the files beside it.
+
+    Raises:
+        UserError: as `entries`.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["markup"] = markup
+    environment.filters["value"] = json.dumps
+    found = entries(folder)
+    return environment.get_template("report.html.j2").render(
+        entries=found,
+        profiles=sorted({entry["profile"] for entry in found}),
+        synthetic=any(entry["synthetic"] for entry in found),
+        feasibility=feasibility(cells),
+        metrics=flatten(metrics),
+    )
+
+
+def markup(text: str) -> Markup:
+    """A table's cell as HTML: its `**bold**` becomes strong, everything else stands as it is."""
+    return Markup(re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", str(escape(text))))

@@ -1,0 +1,198 @@
+"""The one training loop: a stack of cells, any model, any task, either arm."""
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from descent.devices import autocast
+from descent.params import Training
+from descent.primal_dual.arms import ERM, Constrained
+from descent.training import checkpoints
+
+INFEASIBLE = 1e12  # added to the score of an epoch that misses a constraint: any feasible epoch beats it
+
+
+class Task(Protocol):
+    """What a stack learns: batches that are a function of (epoch, step), and one loss per cell and layer."""
+
+    steps: int
+
+    def batch(self, epoch: int, step: int) -> Any:
+        """One training batch for all cells."""
+
+    def validation(self) -> Iterable[tuple[Any, int]]:
+        """The validation batches, the same in every epoch, with their sizes."""
+
+    def losses(self, model: nn.Module, batch: Any) -> Float[Tensor, "cells depth"]:
+        """f_0 ... f_L of every cell."""
+
+
+@dataclass
+class Run:
+    """The state of a stack in training; what a checkpoint holds beside model, optimizer and arm."""
+
+    alive: Bool[Tensor, " cells"]
+    score: Float[Tensor, " cells"]
+    epoch: Tensor  # of the reported weights, counted from 1; 0 is the initial model
+    weights: dict[str, Tensor]
+    history: list[dict[str, Tensor]] = field(default_factory=list)
+
+
+def train(
+    model: nn.Module,
+    task: Task,
+    arm: ERM | Constrained,
+    settings: Training,
+    epochs: int,
+    lr: float,
+    report: str,
+    tolerance: float,
+    checkpoint: Path,
+    progress: Callable[[int, Tensor], None],
+) -> Run:
+    """Train a stack to the end, from its checkpoint where there is one.
+
+    Args:
+        model: `states` and `readout`, every parameter with a leading cells axis.
+        arm: what is minimised and what follows each step; the arms differ in nothing else.
+        report: which epoch's weights a cell reports: `feasible` (best validation f_L among epochs whose worst
+            relative violation is within `tolerance`, else the least violation), `best`, or `final`.
+        checkpoint: the newest state of this stack; a resumed run equals an uninterrupted one.
+        progress: told after each epoch how many are done, and f of the epoch.
+
+    Returns:
+        For each cell the reported weights and epoch, the history of every epoch, and whether it is alive:
+        a cell whose loss is NaN or above `diverged_above` is frozen, the others go on.
+    """
+    device = next(model.parameters()).device
+    cells = next(model.parameters()).shape[0]
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr, betas=tuple(settings.betas))
+    run = Run(
+        alive=torch.ones(cells, dtype=torch.bool, device=device),
+        score=torch.full((cells,), torch.inf, dtype=torch.float64, device=device),
+        epoch=torch.zeros(cells, dtype=torch.int64),
+        weights={name: value.detach().clone() for name, value in model.state_dict().items()},
+    )
+    parts = {"model": model, "optimizer": optimizer, "arm": arm}
+    checkpoints.restore(checkpoint, parts, run, device)
+    losses = torch.compile(task.losses) if settings.compile else task.losses
+    saved = time.monotonic()
+    for epoch in range(len(run.history), epochs):
+        began = time.monotonic()
+        for group in optimizer.param_groups:
+            group["lr"] = lr * rate(settings.schedule, epoch / epochs)
+        f, norm = _epoch(model, task, arm, optimizer, losses, settings, run, epoch)
+        held_out = _validate(model, task, losses, settings)
+        log = arm.end_epoch(f, held_out)
+        _report(model, run, arm.worst(held_out), held_out[:, -1], report, tolerance, epoch + 1)
+        log |= {"loss_train": f, "loss_validation": held_out, "grad_norm": norm}
+        log["seconds"] = torch.tensor(time.monotonic() - began)
+        run.history.append({name: value.cpu() for name, value in log.items()})
+        progress(epoch + 1, f)
+        if epoch + 1 < epochs and time.monotonic() - saved >= settings.checkpoint_seconds:
+            checkpoints.save(checkpoint, parts, run)
+            saved = time.monotonic()
+    return run
+
+
+def _epoch(
+    model: nn.Module,
+    task: Task,
+    arm: ERM | Constrained,
+    optimizer: torch.optim.Optimizer,
+    losses: Callable[[nn.Module, Any], Tensor],
+    settings: Training,
+    run: Run,
+    epoch: int,
+) -> tuple[Float[Tensor, "cells depth"], Float[Tensor, " cells"]]:
+    """One pass of primal (and dual) steps; returns the mean layer losses and gradient norms."""
+    total, norms = 0.0, 0.0
+    for step in range(task.steps):
+        batch = task.batch(epoch, step)
+        f, norm = primal_dual_step(model, losses, batch, arm, optimizer, settings, run.alive, epoch)
+        total, norms = total + f, norms + norm
+    return total / task.steps, norms / task.steps
+
+
+def primal_dual_step(
+    model: nn.Module,
+    losses: Callable[[nn.Module, Any], Tensor],
+    batch: Any,
+    arm: ERM | Constrained,
+    optimizer: torch.optim.Optimizer,
+    settings: Training,
+    alive: Bool[Tensor, " cells"],
+    epoch: int,
+) -> tuple[Float[Tensor, "cells depth"], Float[Tensor, " cells"]]:
+    """One step of Algorithm 1 on one batch; `alive` loses the cells that diverge.
+
+    One forward gives all layer losses; the weights descend, then the arm moves its duals.
+    """
+    device = next(model.parameters()).device
+    with autocast(device, settings.precision):
+        f = losses(model, batch)
+    alive &= (f.detach() < settings.diverged_above).all(1)  # false for NaN too
+    optimizer.zero_grad()
+    torch.where(alive, arm.objective(f, epoch), 0.0).sum().backward()
+    norm = clip(list(model.parameters()), settings.clip_norm, alive)
+    if not alive.all():
+        _freeze(optimizer, alive)
+    optimizer.step()
+    arm.update(lambda: _again(model, losses, batch, settings), alive, epoch)
+    return f.detach(), norm
+
+
+def clip(parameters: list[nn.Parameter], limit: float, alive: Bool[Tensor, " cells"]) -> Float[Tensor, " cells"]:
+    """Scale each cell's gradient to at most `limit` in norm; frozen cells get none. Returns the norms.
+
+    A cell whose gradient is not finite though its losses are leaves `alive` too.
+    """
+    norm = sum(p.grad.flatten(1).square().sum(1) for p in parameters).sqrt()
+    alive &= norm.isfinite()
+    scale = limit / norm.clamp(min=limit)
+    for p in parameters:
+        shape = (-1,) + (1,) * (p.dim() - 1)
+        p.grad.mul_(scale.view(shape)).masked_fill_(~alive.view(shape), 0)
+    return norm
+
+
+def _freeze(optimizer: torch.optim.Optimizer, alive: Bool[Tensor, " cells"]) -> None:
+    """Without gradient and without momentum Adam moves nothing."""
+    for state in optimizer.state.values():
+        momentum = state["exp_avg"]
+        momentum.masked_fill_(~alive.view((-1,) + (1,) * (momentum.dim() - 1)), 0)
+
+
+@torch.no_grad()
+def _again(model: nn.Module, losses: Callable, batch: Any, settings: Training) -> Tensor:
+    with autocast(next(model.parameters()).device, settings.precision):
+        return losses(model, batch)
+
+
+@torch.no_grad()
+def _validate(model: nn.Module, task: Task, losses: Callable, settings: Training) -> Float[Tensor, "cells depth"]:
+    total, count = 0.0, 0
+    for batch, size in task.validation():
+        total, count = total + size * _again(model, losses, batch, settings), count + size
+    return total / count
+
+
+def _report(
+    model: nn.Module, run: Run, worst: Tensor, last: Tensor, report: str, tolerance: float, epoch: int
+) -> None:
+    """Keep this epoch's weights for the cells that it improves."""
+    score = last.double()
+    if report == "feasible":
+        score = torch.where(worst <= tolerance, score, INFEASIBLE + worst.double())
+    better = run.alive & ((score < run.score) | (report == "final"))
+    run.score = torch.where(better, score, run.score)
+    run.epoch[better.cpu()] = epoch
+    for name, value in model.state_dict().items():
+        run.weights[name][better] = value[better]

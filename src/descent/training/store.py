@@ -1,0 +1,102 @@
+"""Finished cells by fingerprint, beside the pipeline: an interrupted stage resumes, experiments share work.
+
+The store is git-ignored and unknown to DVC (`persist: true` would reuse stale files). Whatever changes a cell's
+numbers is in its fingerprint, so nothing stale can be taken from it; deleting it costs time alone.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from descent.cells import Cell
+from descent.errors import UserError
+
+
+def root() -> Path:
+    """`.cells/` of the original checkout, also when DVC runs an experiment in a temporary folder."""
+    return Path(os.environ.get("DVC_ROOT", ".")) / ".cells"
+
+
+def folder(fingerprint: str) -> Path:
+    """Where a finished cell lies."""
+    return root() / fingerprint
+
+
+def has(fingerprint: str) -> bool:
+    """Whether a finished cell is in the store."""
+    return (folder(fingerprint) / "cell.json").exists()
+
+
+def checkpoint(fingerprints: list[str]) -> Path:
+    """Where the newest state of an unfinished stack of these cells lies."""
+    content = "".join(fingerprints)
+    return root() / "stacks" / f"{hashlib.sha256(content.encode()).hexdigest()[:32]}.pt"
+
+
+def publish(fingerprint: str, weights: dict[str, Tensor], history: str, record: dict) -> None:
+    """Add a finished cell, whole or not at all."""
+    target, partial = folder(fingerprint), root() / f".partial-{fingerprint}-{os.getpid()}"
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    save_file({name: value.contiguous() for name, value in weights.items()}, partial / "weights.safetensors")
+    (partial / "history.csv").write_text(history)
+    (partial / "cell.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    shutil.rmtree(target, ignore_errors=True)
+    partial.replace(target)
+
+
+def hand_out(cells: dict[Cell, str], out: Path) -> None:
+    """Make a stage's output folder hold exactly these cells, replacing it in one move."""
+    partial = out.with_name(f".partial-{out.name}")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    for cell, fingerprint in cells.items():
+        shutil.copytree(folder(fingerprint), partial / cell.name)
+    shutil.rmtree(out, ignore_errors=True)
+    partial.replace(out)
+
+
+def read(out: Path, cell: Cell, fingerprint: str) -> tuple[dict[str, Tensor], dict]:
+    """A cell's weights and record from a stage's output folder.
+
+    Raises:
+        UserError: the cell is not there, or was trained with other parameters, data or code.
+    """
+    place = out / cell.name
+    if not (place / "cell.json").exists():
+        raise UserError(f"{place} is missing: run `dvc repro` to train it")
+    record = json.loads((place / "cell.json").read_text())
+    if record["fingerprint"] != fingerprint:
+        raise UserError(
+            f"{place} was trained with other parameters, data or code than params.yaml asks for now: "
+            "run `dvc repro`, which trains what is missing"
+        )
+    return load_file(place / "weights.safetensors", device="cpu"), record
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Hold the right to train one matrix item.
+
+    A DVC that was killed leaves its stage running; the next run waits for it and takes its cells.
+    """
+    path = root() / "locks" / f"{name}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        print(f"another process trains {name}: waiting for it, its cells will be used", flush=True)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()

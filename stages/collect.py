@@ -1,0 +1,22 @@
+"""python -m stages.collect: data/results.parquet, data/summary.csv (one row per cell) and data/metrics.json."""
+
+import json
+from pathlib import Path
+
+from descent import errors, params, results, summary
+
+
+def main() -> None:
+    """Join the score files that params.yaml asks for."""
+    values = params.load()
+    table = results.collect(summary.declared(values), values.profile)
+    summary.check_declared(table, values)
+    results.write(table, Path("data/results.parquet"))
+    cells = summary.cells_table(table, values)
+    cells.to_csv("data/summary.csv", index=False, float_format="%.5g", lineterminator="\n")
+    metrics = json.dumps(summary.metrics(cells, values), indent=1, sort_keys=True)
+    Path("data/metrics.json").write_text(metrics + "\n")
+
+
+if __name__ == "__main__":
+    errors.run(main)

@@ -1,0 +1,17 @@
+"""Bring one raw data set to data/raw/<dataset>."""
+
+import sys
+from pathlib import Path
+
+from descent import errors, params
+from descent.datasets import sources
+
+
+def main(dataset: str) -> None:
+    """Generate, unpack, download or point to the data set, as the profile in use says."""
+    values = params.load()
+    sources.fetch(dataset, values.budget.data[dataset], values.local_data, Path("data/raw") / dataset)
+
+
+if __name__ == "__main__":
+    errors.run(main, *sys.argv[1:])

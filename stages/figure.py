@@ -1,0 +1,26 @@
+"""python -m stages.figure <name>: figures/<name>.pdf, .png and .json (what the report page says of it)."""
+
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from descent import errors, params
+from descent.figures import catalogue, style
+
+
+def main(name: str) -> None:
+    """Draw one figure of the catalogue from data/results.parquet."""
+    values = params.load()
+    entry = catalogue.module(name, "figure")
+    figure = entry.render(pd.read_parquet("data/results.parquet"), values)
+    folder = Path("figures")
+    style.save(figure, folder / f"{name}.pdf")
+    style.save(figure, folder / f"{name}.png")
+    sidecar = catalogue.sidecar(entry, "figure", values)
+    (folder / f"{name}.json").write_text(json.dumps(sidecar, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    errors.run(main, *sys.argv[1:])

@@ -1,0 +1,22 @@
+"""python -m stages.plots: data/plots/*.csv, the curves of the arm named by `method`, and the offline page."""
+
+from pathlib import Path
+
+import pandas as pd
+import vl_convert
+
+from descent import errors, params, plots
+
+
+def main() -> None:
+    """Write what `dvc plots show` and `dvc plots diff` draw."""
+    curves = plots.curves(pd.read_parquet("data/results.parquet"), params.load())
+    folder = Path("data/plots")
+    folder.mkdir(parents=True, exist_ok=True)
+    for stem, table in curves.items():
+        table.to_csv(folder / f"{stem}.csv", index=False, float_format="%.6g", lineterminator="\n")
+    Path("data/plots_page.html").write_text(plots.page(vl_convert.javascript_bundle()))
+
+
+if __name__ == "__main__":
+    errors.run(main)

@@ -1,0 +1,18 @@
+"""Turn one raw video data set into arrays of gray frames in data/prepared/<dataset>."""
+
+import sys
+from pathlib import Path
+
+from descent import errors, params
+from descent.datasets.prepare import prepare
+
+
+def main(dataset: str) -> None:
+    """Decode, split by video, measure."""
+    values = params.load()
+    raw, out = (Path("data") / step / dataset for step in ("raw", "prepared"))
+    prepare(dataset, raw, out, values.video.frame, values.budget.data[dataset], values.profile)
+
+
+if __name__ == "__main__":
+    errors.run(main, *sys.argv[1:])

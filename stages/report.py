@@ -1,0 +1,19 @@
+"""python -m stages.report: figures/index.html, one page of every figure and table made so far."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from descent import errors, report
+
+
+def main() -> None:
+    """Put what stands in figures/ together with the cells' summary."""
+    cells = pd.read_csv("data/summary.csv")
+    metrics = json.loads(Path("data/metrics.json").read_text())
+    Path("figures/index.html").write_text(report.page(Path("figures"), cells, metrics))
+
+
+if __name__ == "__main__":
+    errors.run(main)

@@ -1,0 +1,164 @@
+"""The report page: everything that stands in figures/, nothing from elsewhere."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from descent import report, results, summary
+from descent.errors import UserError
+from descent.params import Params
+from stages import collect, figure, table
+from stages import report as report_stage
+from tests.fakes_results import fake_params, fake_results
+
+FIGURES = ["fig03_depth", "fig08_video_tradeoffs"]
+TABLES = ["table1_video_hyperparameters", "table3_video_rmse"]
+ROOT = Path(__file__).parent.parent
+
+
+class Page(HTMLParser):
+    """What a page loads and links to, its headings' names and its words."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.links: list[str] = []
+        self.names: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        values = dict(attributes)
+        self.loaded += [values[key] for key in ("src", "srcset", "data") if values.get(key)]
+        self.loaded += [tag] if tag in ("script", "link", "iframe", "object") else []
+        self.links += [values["href"]] if values.get("href") else []
+        self.names += [values["id"]] if values.get("id") else []
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def params() -> Params:
+    return fake_params()
+
+
+@pytest.fixture(scope="module")
+def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in which the stages made two figures, two tables and the page from made-up scores."""
+    root = tmp_path_factory.mktemp("project")
+    for name in ("params.yaml", "data/paper"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).symlink_to(ROOT / name)
+    (root / "data" / "scores").mkdir()
+    made_up = fake_results(params)
+    broken = summary.select(made_up, dataset="avenue", model="ut", method="constrained", layers=3, eps=0.13)
+    made_up.loc[summary.select(broken, metric="feasible").index, "value"] = 0.0
+    identities = list(made_up[summary.CELL[1:]].itertuples(index=False, name=None))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        patch.setattr("descent.params.load", lambda: params)
+        for path, cells in summary.declared(params).items():
+            results.write(made_up[[identity in set(cells) for identity in identities]], path)
+        collect.main()
+        for name in FIGURES:
+            figure.main(name)
+        for name in TABLES:
+            table.main(name)
+        report_stage.main()
+    return root
+
+
+@pytest.fixture(scope="module")
+def text(project: Path) -> str:
+    return (project / "figures/index.html").read_text()
+
+
+def test_the_page_loads_nothing_and_links_only_to_files_beside_it(project: Path, text: str) -> None:
+    page = Page(text)
+    assert len(page.loaded) == len(FIGURES) and all(
+        src.startswith("data:image/png;base64,") for src in page.loaded
+    )
+    assert not re.search(r"https?://|url\(|@import", re.sub(r"base64,[A-Za-z0-9+/=]+", "", text))
+    files = [link for link in page.links if not link.startswith("#")]
+    assert len(files) == 2 * len(FIGURES) + 3 * len(TABLES)
+    assert all((project / "figures" / link).exists() for link in files)
+    assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.names)
+
+
+def test_the_page_shows_every_entry_in_the_papers_order(text: str) -> None:
+    assert Page(text).names == ["overview", *FIGURES, *TABLES]
+
+
+def test_an_entry_has_its_caption_parameters_profile_and_maker(project: Path, text: str) -> None:
+    words = " ".join(" ".join(Page(text).words).split())
+    sidecar = json.loads((project / "figures/fig03_depth.json").read_text())
+    assert sidecar["caption"] in words
+    assert "profiles.demo.video.layers" in words and str(sidecar["parameters"]["evaluation.gammas"]) in words
+    assert "figure@fig03_depth" in words and "src/descent/figures/fig03_depth.py" in words
+    assert "profile: demo" in words and "The data are synthetic." in words
+    assert "mean over gamma &lt;= eps" in text
+
+
+def test_tables_are_real_tables(project: Path, text: str) -> None:
+    sidecar = json.loads((project / "figures/table3_video_rmse.json").read_text())
+    bold = next(cell for row in sidecar["rows"] for cell in row if cell.startswith("**"))
+    assert f"<strong>{bold.strip('*')}</strong>" in text and "**" not in text
+    assert '<th colspan="4" class="group">UCSD</th>' in text
+    assert all(note in " ".join(Page(text).words) for note in sidecar["notes"])
+
+
+def test_the_overview_counts_and_lists_infeasible_cells(params: Params, text: str) -> None:
+    grid = params.budget.video
+    cells = 3 * 2 * len(grid.layers) * len({*grid.eps, params.eps})
+    words = " ".join(" ".join(Page(text).words).split())
+    assert f"{cells - 1} of {cells} constrained video cells ended feasible" in words
+    assert "<td>avenue</td><td>ut</td><td>3</td><td>0.13</td>" in text
+    assert "video.constrained_wins_share" in words
+
+
+def test_the_page_and_its_inputs_are_the_same_bytes_again(params: Params, project: Path, monkeypatch) -> None:
+    monkeypatch.chdir(project)
+    monkeypatch.setattr("descent.params.load", lambda: params)
+    files = [*project.glob("figures/*"), *project.glob("data/*.*")]
+    before = {path: path.read_bytes() for path in files}
+    collect.main()
+    figure.main("fig03_depth")
+    table.main("table3_video_rmse")
+    report_stage.main()
+    assert len(files) > 10 and before == {path: path.read_bytes() for path in files}
+
+
+def test_what_stage_collect_writes(project: Path) -> None:
+    cells = pd.read_csv(project / "data/summary.csv")
+    assert {"mean_rmse", "worst_violation", "descending"} <= set(cells.columns)
+    assert len(cells) == len(pd.read_parquet(project / "data/results.parquet")[summary.CELL].drop_duplicates())
+    written = (project / "data/metrics.json").read_text()
+    metrics = report.flatten(json.loads(written))
+    assert 5 <= len(metrics) <= 12 and "video.rmse_in_distribution.constrained" in metrics
+    assert written == json.dumps(json.loads(written), indent=1, sort_keys=True) + "\n"
+
+
+def test_real_data_bring_no_notice_and_each_profile_is_named(project: Path, tmp_path: Path) -> None:
+    for path in (project / "figures").glob("fig03*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    sidecar = json.loads((tmp_path / "fig03_depth.json").read_text()) | {"profile": "small", "synthetic": False}
+    (tmp_path / "fig03_depth.json").write_text(json.dumps(sidecar))
+    page = report.page(tmp_path, pd.read_csv(project / "data/summary.csv"), {})
+    assert "synthetic" not in page and "profile: small" in page
+
+
+def test_nothing_to_show_and_a_missing_picture_are_told(project: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no figure or table yet"):
+        report.entries(tmp_path)
+    (tmp_path / "fig03_depth.json").write_text((project / "figures/fig03_depth.json").read_text())
+    with pytest.raises(UserError, match=r"lacks fig03_depth.pdf, fig03_depth.png"):
+        report.entries(tmp_path)
+
+
+def test_words_of_a_table_are_escaped() -> None:
+    assert str(report.markup("a < b **1.0**")) == "a &lt; b <strong>1.0</strong>"
