@@ -1,9 +1,8 @@
-"""python -m stages.plots: data/plots/*.csv, the curves of the arm named by `method`, and the offline page."""
+"""python -m stages.plots: data/plots/*.csv, the curves of the arm named by `method`."""
 
 from pathlib import Path
 
 import pandas as pd
-import vl_convert
 
 from descent import errors, params, plots
 
@@ -15,7 +14,6 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for stem, table in curves.items():
         table.to_csv(folder / f"{stem}.csv", index=False, float_format="%.6g", lineterminator="\n")
-    Path("data/plots_page.html").write_text(plots.page(vl_convert.javascript_bundle()))
 
 
 if __name__ == "__main__":

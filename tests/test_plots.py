@@ -10,7 +10,7 @@ import vl_convert
 from dvc_render.html import HTML
 from dvc_render.vega import VegaRenderer
 
-from descent import plots
+from descent import plots, plots_page
 from descent.errors import UserError
 from descent.summary import best_depth, cells_table, select
 from tests.fakes_results import fake_params, fake_results
@@ -83,7 +83,7 @@ def test_dvc_fills_the_template_and_it_compiles(stem: str) -> None:
 
 
 def test_the_page_holds_its_library_and_dvcs_anchor() -> None:
-    html = HTML(plots.page(vl_convert.javascript_bundle())).with_element("<div id='here'></div>").embed()
+    html = HTML(plots_page.page(vl_convert.javascript_bundle())).with_element("<div id='here'></div>").embed()
     assert "<div id='here'></div>" in html and "{plot_divs}" not in html and "{refresh_tag}" not in html
     assert html.count("</script>") == 1 and "window.vegaEmbed=" in html
     around = re.sub(r"<script>.*</script>", "", html, flags=re.DOTALL)

@@ -47,7 +47,8 @@ class Video(Schema):
 
 
 class UT(Schema):
-    reading: Literal["pixels", "codes"]
+    reading: Literal["codes", "pixels"]
+    step_scale: Positive
     feedforward_gain: NonNegative
     residual: bool
     exact_beta: bool
@@ -85,6 +86,7 @@ class PrimalDual(Schema):
     restart: bool
     reset_moments: bool
     slack_optimizer: Literal["adam", "sgd"]
+    slack_lr: Positive
     dual_optimizer: Literal["adam", "sgd"]
     dual_every: Count
     dual_forward: Literal["same", "fresh"]

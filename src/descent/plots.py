@@ -1,4 +1,4 @@
-"""What `dvc plots` draws: the tracked arm's curves as long CSVs, and a page that holds its drawing library."""
+"""What `dvc plots` draws: the tracked arm's curves as long CSVs."""
 
 import pandas as pd
 
@@ -10,24 +10,6 @@ CURVES = {
     "rmse_vs_gamma": ["method", "dataset", "model", "gamma", "rmse"],
     "loss_per_layer": ["method", "dataset", "model", "layers", "layer", "loss"],
 }
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>DVC plots: constrained and unconstrained unrolled transformers</title>
-{refresh_tag}
-<style>body { font-family: sans-serif; margin: 1.5rem; } #note { max-width: 60rem; color: #444; }</style>
-<script>(function () {
-%s
-})();</script>
-</head>
-<body>
-<p id="note">Colour: revision. Solid: constrained; dashed: unconstrained (parameter <code>method</code>).
-Headline training level, each model at its best depth. This page needs no network.</p>
-{plot_divs}
-</body>
-</html>
-"""
 
 
 def curves(results: pd.DataFrame, params: Params) -> dict[str, pd.DataFrame]:
@@ -53,11 +35,3 @@ def curves(results: pd.DataFrame, params: Params) -> dict[str, pd.DataFrame]:
         stem: named[stem].groupby(columns[:-1], as_index=False)[columns[-1]].mean()
         for stem, columns in CURVES.items()
     }
-
-
-def page(library: str) -> str:
-    """The page that DVC fills: `{plot_divs}` with the drawing library's source inlined above it.
-
-    Inside a function, so that the library's own short names do not meet the `var spec` of DVC's plots.
-    """
-    return PAGE % library

@@ -63,6 +63,7 @@ def _ours(params: Params, model: str) -> dict[str, tuple[str, object]]:
         "rho": ("price of relaxation", asked.rho),
         "resilience": ("form of relaxation", asked.resilience),
         "lr": ("learning rate of the weights (Adam)", rates.lr),
+        "schedule": ("of that rate over the epochs", params.training.schedule),
         "dual_lr": ("learning rate of the multipliers", rates.dual_lr),
         "dual optimizer": ("of the multipliers", asked.dual_optimizer),
         "clip norm": ("largest gradient norm of a cell", params.training.clip_norm),

@@ -6,7 +6,7 @@ import pandas as pd
 
 MISSING = "–"  # noqa: RUF001
 DAGGER = "†"
-LATEX = {MISSING: "--", DAGGER: r"$^{\dagger}$", "≤": r"$\leq$", "↓": r"$\downarrow$", "×": r"$\times$"}  # noqa: RUF001
+LATEX = {MISSING: "--", DAGGER: r"$^{\dagger}$"}
 
 
 def number(value: float | None, digits: int = 2, bold: bool = False, marked: bool = False) -> str:

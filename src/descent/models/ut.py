@@ -76,7 +76,8 @@ def build(params: Params, cells: Sequence[Cell]) -> UT | DUST:
     settings, pixels, layers = params.models.ut, params.video.frame.patch**2, cells[0].layers
     if settings.reading == "codes":
         dictionary = dct(pixels, params.budget.video.atoms)
-        return DUST(len(cells), layers, dictionary, shared=not settings.decouple, shrink=torch.relu)
+        shared, scale = not settings.decouple, settings.step_scale
+        return DUST(len(cells), layers, dictionary, shared, shrink=torch.relu, step_scale=scale)
     return UT(
         cells=len(cells),
         layers=layers,

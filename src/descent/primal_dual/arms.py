@@ -50,7 +50,7 @@ class Constrained:
     def __init__(self, shape: tuple[int, int], lr: float, problem: PrimalDual, device: torch.device) -> None:
         self.problem = problem
         self.multipliers = Multipliers(shape, lr, problem, device)
-        self.slacks = Slacks(shape, lr, problem, device)
+        self.slacks = Slacks(shape, problem, device)
         self.v = torch.zeros(shape, device=device)
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:

@@ -16,11 +16,11 @@ class Slacks:
     gives the decayed dual step (38), which is the multipliers' business.
     """
 
-    def __init__(self, shape: tuple[int, int], lr: float, problem: PrimalDual, device: torch.device) -> None:
+    def __init__(self, shape: tuple[int, int], problem: PrimalDual, device: torch.device) -> None:
         self.value = torch.zeros(shape, device=device, requires_grad=True)
         self.problem = problem
         self.optimizer = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[problem.slack_optimizer](
-            [self.value], lr=lr
+            [self.value], lr=problem.slack_lr
         )
 
     def descend(self, multipliers: Float[Tensor, "cells depth"]) -> None:

@@ -149,6 +149,11 @@ def primal_dual_step(
     return f.detach(), norm
 
 
+def rate(schedule: str, done: float) -> float:
+    """The share of the learning rate in force after this share of the training."""
+    return (1 + math.cos(math.pi * done)) / 2 if schedule == "cosine" else 1.0
+
+
 def clip(parameters: list[nn.Parameter], limit: float, alive: Bool[Tensor, " cells"]) -> Float[Tensor, " cells"]:
     """Scale each cell's gradient to at most `limit` in norm; frozen cells get none. Returns the norms.
 

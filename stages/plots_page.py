@@ -1,0 +1,16 @@
+"""python -m stages.plots_page: data/plots_page.html, the page around every `dvc plots`, which opens offline."""
+
+from pathlib import Path
+
+import vl_convert
+
+from descent import errors, plots_page
+
+
+def main() -> None:
+    """Inline the drawing libraries, so that a browser without a network draws the plots."""
+    Path("data/plots_page.html").write_text(plots_page.page(vl_convert.javascript_bundle()))
+
+
+if __name__ == "__main__":
+    errors.run(main)
