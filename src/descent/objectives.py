@@ -1,9 +1,10 @@
-"""The task loss f of one layer's output, one number a cell (METHOD 1.6)."""
+"""The task loss f of each layer's output, one number a cell (METHOD 1.6)."""
 
 from typing import Literal
 
+import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def squared_error(
@@ -11,6 +12,21 @@ def squared_error(
     clean: Float[Tensor, "#cells batch tokens pixels"],
     patch_loss: Literal["sum", "mean"] = "sum",
 ) -> Float[Tensor, " cells"]:
-    """Mean over sequences and tokens of |s - s_hat|^2, summed (or averaged) over a patch's pixels in [0, 1]."""
+    """Mean over sequences and tokens of |s - s_hat|^2, pixels in [0, 1].
+
+    Args:
+        patch_loss: the squared norm summed over a patch's pixels (the paper's R0 fits no other) or averaged.
+    """
     error = (estimate.float() - clean).square().mean(dim=(1, 2, 3))
     return error * estimate.shape[-1] if patch_loss == "sum" else error
+
+
+def denoising_losses(
+    model: nn.Module,
+    noisy: Float[Tensor, "cells batch tokens pixels"],
+    clean: Float[Tensor, "#cells batch tokens pixels"],
+    patch_loss: Literal["sum", "mean"] = "sum",
+) -> Float[Tensor, "cells depth"]:
+    """f_0 ... f_L: the squared error of every layer's output, from one forward."""
+    layers = [squared_error(model.readout(state), clean, patch_loss) for state in model.states(noisy)]
+    return torch.stack(layers, dim=1)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from descent.cells import Cell
 from descent.datasets.video import Prepared
-from descent.objectives import squared_error
+from descent.objectives import denoising_losses
 from descent.params import Params
 from descent.perturbations import generator, perturb
 
@@ -57,9 +57,7 @@ class Denoising:
 
     def losses(self, model: nn.Module, batch: Batch) -> Float[Tensor, "cells depth"]:
         """f_0 ... f_L: the squared error of each layer's output."""
-        noisy, clean = batch
-        layers = [squared_error(model.readout(x), clean, self.patch_loss) for x in model.states(noisy)]
-        return torch.stack(layers, dim=1)
+        return denoising_losses(model, *batch, self.patch_loss)
 
     def _noisy(self, frames: Tensor, keys: list[tuple[int, ...]]) -> Batch:
         """Pixels in [0, 1] and their noisy versions, from uint8 (seeds, batch, tokens, pixels)."""
