@@ -56,7 +56,7 @@ def stepper(
     stream = torch.Generator().manual_seed(0)
     clean = torch.rand(1, size.batch, size.tokens, PIXELS, generator=stream)
     noisy = (clean + 0.05 * torch.randn(clean.shape, generator=stream)).repeat(cells, 1, 1, 1)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-5)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-5, fused=True)
     alive = torch.ones(cells, dtype=torch.bool)
 
     def losses(net: nn.Module, batch: tuple) -> torch.Tensor:

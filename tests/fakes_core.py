@@ -4,17 +4,27 @@ import copy
 import hashlib
 import json
 import os
+import shutil
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from ruamel.yaml import YAML
+from torch import Tensor, nn
 
+from descent.cells import Cell
 from descent.datasets.video import Prepared, load
 from descent.params import Params, PrimalDual
+from descent.primal_dual.arms import ERM, Constrained
+from descent.training.denoising import Denoising
+from descent.training.loop import Run, Task, train
 
 ROOT = Path(__file__).resolve().parents[1]
+torch.set_num_threads(1)  # tiny tensors: threads would only wait for each other
 DATASET = "ucsd"
 SIZE, PATCH, TOKENS = 8, 4, 3
 CLIPS = {"train": [13, 17], "validation": [11], "test": [16, 7]}
@@ -162,10 +172,10 @@ def write_prepared(folder: Path, seed: int = 0) -> Prepared:
 
 
 def make_project(folder: Path) -> Path:
-    """A project's root: its source and stages (linked), and one prepared data set."""
+    """A project's root: a copy of the source and the stages, and one prepared data set."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("src", "stages"):
-        (folder / name).symlink_to(ROOT / name)
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     write_prepared(folder / "data" / "prepared" / DATASET)
     return folder
 
@@ -178,11 +188,56 @@ def enter_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
 
 
 def write_params(folder: Path, changes: dict[str, Any] | None = None) -> None:
-    """params.yaml of a project; JSON is YAML."""
-    (folder / "params.yaml").write_text(json.dumps(values(changes)))
+    """params.yaml of a project; JSON is YAML but for the names of what is not finite."""
+    text = json.dumps(values(changes)).replace("NaN", ".nan").replace("Infinity", ".inf")
+    (folder / "params.yaml").write_text(text)
 
 
 def environment() -> dict[str, str]:
     """For stages run as their own process: one thread, our source, no store but the project's."""
     mine = {key: value for key, value in os.environ.items() if key != "DVC_ROOT"}
     return mine | {"PYTHONPATH": "src", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def fit(
+    params: Params,
+    prepared: Prepared,
+    cells: Sequence[Cell],
+    checkpoint: Path,
+    tell: Callable[[int, Tensor], None] = lambda epoch, f: None,
+    wrap: Callable[[Denoising], Task] = lambda task: task,
+) -> tuple[nn.Module, Run]:
+    """Train a stack through the loop itself; returns the model as the last step left it, and the run."""
+    first, budget, device = cells[0], params.budget.video, torch.device("cpu")
+    rates = getattr(budget, first.model)
+    constrained = Constrained(
+        (len(cells), first.layers + 1), rates.dual_lr, params.constraints(first.model), device
+    )
+    model = import_module(f"descent.models.{first.model}").build(params, cells)
+    run = train(
+        model,
+        wrap(Denoising(params, prepared, cells, device)),
+        constrained if first.method == "constrained" else ERM(),
+        params.training,
+        epochs=budget.epochs,
+        lr=rates.lr,
+        report=params.video.report,
+        tolerance=params.video.tolerance,
+        checkpoint=checkpoint,
+        progress=tell,
+    )
+    return model, run
+
+
+def same(one: Run, other: Run, cells: Sequence[int] | None = None) -> bool:
+    """Whether two runs are equal bit for bit, but for the time they took; NaN equals NaN."""
+    chosen = slice(None) if cells is None else list(cells)
+
+    def equal(a: Tensor, b: Tensor) -> bool:
+        return torch.equal(a[chosen].nan_to_num(7.7), b[chosen].nan_to_num(7.7))
+
+    parts = [(one.alive, other.alive), (one.score, other.score), (one.epoch, other.epoch)]
+    parts += [(one.weights[name], other.weights[name]) for name in one.weights | other.weights]
+    for mine, theirs in zip(one.history, other.history, strict=True):
+        parts += [(mine[name], theirs[name]) for name in mine | theirs if name != "seconds"]
+    return all(equal(a, b) for a, b in parts)

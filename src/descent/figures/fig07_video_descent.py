@@ -13,7 +13,7 @@ CAPTION = """
 Test loss at the output of each layer, at the headline training level, test noise equal to it; one panel
 per depth, logarithmic scale. Grey: the bound that the constraints imply, R0 (1 - alpha)^l counted from
 the capped layer; a constrained run that satisfies them exactly lies on or below it. Unconstrained runs
-see no bound and need not descend. Layer 0 of UT is the noisy input. Hollow markers: ended infeasible.
+see no bound and need not descend. Hollow markers: ended infeasible.
 """
 PARAMETERS = [
     "eps",

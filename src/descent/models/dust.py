@@ -50,25 +50,21 @@ class DUST(nn.Module):
         self.dictionaries = nn.Parameter(copies.clone())
         self.register_buffer("frozen_keys", dictionary.clone() if fixed_attention else None, persistent=False)
 
-    def dictionary(self, layer: int) -> Float[Tensor, "cells pixels atoms"]:
-        """D_l for l = 1..L; layer 0 reads and is read with D_1."""
-        return self.dictionaries[:, 0 if self.shared else max(layer, 1) - 1]
-
     def states(self, noisy: Float[Tensor, "cells batch tokens pixels"]) -> list[SparseState]:
-        """The iterates X_0 ... X_L."""
-        first = self.dictionary(0)
-        codes = self.shrink(per_cell(noisy, first) / self.c)
-        states = [SparseState(codes, per_cell(codes, first.mT))]
-        for layer in range(1, self.layers + 1):
-            states.append(self._layer(layer, noisy, states[-1]))
+        """The iterates X_0 ... X_L; layer 0 reads and is read with D_1."""
+        # Unbound once: each indexing would cost its own zero-filled gradient of all dictionaries.
+        dictionaries = self.dictionaries.unbind(1) * (self.layers if self.shared else 1)
+        codes = self.shrink(per_cell(noisy, dictionaries[0]) / self.c)
+        states = [SparseState(codes, per_cell(codes, dictionaries[0].mT))]
+        for dictionary in dictionaries:
+            states.append(self._layer(dictionary, noisy, states[-1]))
         return states
 
     def readout(self, state: SparseState) -> Float[Tensor, "cells batch tokens pixels"]:
         """The denoised patches at one layer."""
         return state.estimate
 
-    def _layer(self, layer: int, noisy: Tensor, state: SparseState) -> SparseState:
-        dictionary = self.dictionary(layer)
+    def _layer(self, dictionary: Tensor, noisy: Tensor, state: SparseState) -> SparseState:
         # With one dictionary the estimate of the layer before is H D^T already: a third of the products saved.
         signal = state.estimate if self.shared else per_cell(state.codes, dictionary.mT)
         keys = signal if self.frozen_keys is None else state.codes @ self.frozen_keys.mT

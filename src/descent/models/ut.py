@@ -44,9 +44,10 @@ class UT(nn.Module):
         self, noisy: Float[Tensor, "cells batch tokens pixels"]
     ) -> list[Float[Tensor, "cells batch tokens pixels"]]:
         """The iterates Y^0 ... Y^L."""
+        sets = list(zip(self.attention.unbind(1), self.feedforward.unbind(1), self.bias.unbind(1), strict=True))
         states = [noisy]
-        for layer in range(self.layers):
-            states.append(self._layer(min(layer, self.sets - 1), states[-1]))
+        for weights in sets if len(sets) == self.layers else sets * self.layers:
+            states.append(self._layer(*weights, states[-1]))
         return states
 
     def readout(
@@ -55,11 +56,9 @@ class UT(nn.Module):
         """The denoised patches at one layer: the state itself."""
         return state
 
-    def _layer(self, index: int, tokens: Tensor) -> Tensor:
-        keys = per_cell(tokens, self.attention[:, index].mT)
-        tokens = attention(keys, self.exact_beta) @ tokens
-        weights = self.feedforward[:, index]
-        step = per_cell(tokens, -(weights + weights.mT) / 2) + self.bias[:, index, None, None]
+    def _layer(self, attend: Tensor, feedforward: Tensor, bias: Tensor, tokens: Tensor) -> Tensor:
+        tokens = attention(per_cell(tokens, attend.mT), self.exact_beta) @ tokens
+        step = per_cell(tokens, -(feedforward + feedforward.mT) / 2) + bias[:, None, None]
         return (tokens + step if self.residual else step).relu()
 
     def _xavier(self, seeds: Sequence[int], pixels: int, gain: float) -> Tensor:

@@ -25,7 +25,7 @@ class Denoising:
     the cells of the other arm. A batch is a function of (seed, epoch, step) alone.
     """
 
-    def __init__(self, params: Params, prepared: Prepared, cells: Sequence[Cell], device: torch.device) -> None:
+    def __init__(self, params: Params, prepared: Prepared, device: torch.device, cells: Sequence[Cell]) -> None:
         budget = params.budget.video
         self.device, self.patch_loss, self.sigma = device, params.video.patch_loss, sigma(params, prepared)
         self.seeds = sorted({cell.seed for cell in cells})

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
@@ -19,6 +19,7 @@ from descent.training import checkpoints
 INFEASIBLE = 1e12  # added to the score of an epoch that misses a constraint: any feasible epoch beats it
 
 
+@runtime_checkable
 class Task(Protocol):
     """What a stack learns: batches that are a function of (epoch, step), and one loss per cell and layer."""
 
@@ -73,7 +74,7 @@ def train(
     """
     device = next(model.parameters()).device
     cells = next(model.parameters()).shape[0]
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr, betas=tuple(settings.betas))
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr, betas=tuple(settings.betas), fused=True)
     run = Run(
         alive=torch.ones(cells, dtype=torch.bool, device=device),
         score=torch.full((cells,), torch.inf, dtype=torch.float64, device=device),
@@ -159,7 +160,8 @@ def clip(parameters: list[nn.Parameter], limit: float, alive: Bool[Tensor, " cel
 
     A cell whose gradient is not finite though its losses are leaves `alive` too.
     """
-    norm = sum(p.grad.flatten(1).square().sum(1) for p in parameters).sqrt()
+    norms = [torch.linalg.vector_norm(p.grad.flatten(1), dim=1) for p in parameters]
+    norm = torch.linalg.vector_norm(torch.stack(norms), dim=0)
     alive &= norm.isfinite()
     scale = limit / norm.clamp(min=limit)
     for p in parameters:

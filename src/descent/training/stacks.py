@@ -32,6 +32,15 @@ class Recipe:
     device: torch.device
 
 
+def unfinished(names: dict[Cell, str]) -> list[list[Cell]]:
+    """The stacks of these cells that an earlier run began and did not finish, with the same cells in them.
+
+    Cells round alike only in the same company, and a stack's checkpoint serves no other.
+    """
+    cell_of = {name: cell for cell, name in names.items()}
+    return [[cell_of[name] for name in stack] for stack in store.open_stacks() if set(stack) <= cell_of.keys()]
+
+
 def plan(cells: Sequence[Cell], elements: int, limit: int) -> list[list[Cell]]:
     """Consecutive cells of one depth, as many as keep one state of the stack below `limit` numbers.
 
@@ -50,7 +59,7 @@ def plan(cells: Sequence[Cell], elements: int, limit: int) -> list[list[Cell]]:
 
 
 def train_stack(
-    stack: Sequence[Cell], fingerprints: dict[Cell, str], recipe: Recipe, tell: Callable[[int], None]
+    fingerprints: dict[Cell, str], recipe: Recipe, stack: Sequence[Cell], tell: Callable[[int], None]
 ) -> None:
     """Train the cells of a stack together and publish them together; resume from the stack's checkpoint.
 
@@ -58,7 +67,7 @@ def train_stack(
         UserError: the stack does not fit the GPU's memory.
     """
     names = [fingerprints[cell] for cell in stack]
-    checkpoint = store.checkpoint(names)
+    checkpoint = store.open_stack(names)
     shape = (len(stack), stack[0].layers + 1)
     arm = (
         ERM()
@@ -96,7 +105,7 @@ def train_stack(
             "diverged": not bool(run.alive[index]),
         }
         store.publish(fingerprints[cell], weights, history(run, index).to_csv(index=False), record)
-    checkpoint.unlink(missing_ok=True)
+    store.close_stack(names)
 
 
 def history(run: Run, index: int) -> pd.DataFrame:

@@ -35,10 +35,31 @@ def has(fingerprint: str) -> bool:
     return (folder(fingerprint) / "cell.json").exists()
 
 
-def checkpoint(fingerprints: list[str]) -> Path:
-    """Where the newest state of an unfinished stack of these cells lies."""
-    content = "".join(fingerprints)
-    return root() / "stacks" / f"{hashlib.sha256(content.encode()).hexdigest()[:32]}.pt"
+def open_stack(fingerprints: list[str]) -> Path:
+    """Record that these cells are being trained together; returns where the stack's newest state lies."""
+    place = root() / "stacks" / hashlib.sha256("".join(fingerprints).encode()).hexdigest()[:32]
+    place.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(place.with_suffix(".json"), json.dumps(fingerprints))
+    return place.with_suffix(".pt")
+
+
+def open_stacks() -> list[list[str]]:
+    """The stacks that were begun and not finished, as lists of fingerprints."""
+    return [json.loads(path.read_text()) for path in sorted((root() / "stacks").glob("*.json"))]
+
+
+def close_stack(fingerprints: list[str]) -> None:
+    """All cells of the stack are published: its state is needed no more."""
+    checkpoint = open_stack(fingerprints)
+    checkpoint.unlink(missing_ok=True)
+    checkpoint.with_suffix(".json").unlink()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a small file whole or not at all."""
+    partial = path.with_suffix(f".partial{os.getpid()}")
+    partial.write_text(text)
+    partial.replace(path)
 
 
 def publish(fingerprint: str, weights: dict[str, Tensor], history: str, record: dict) -> None:

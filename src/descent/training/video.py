@@ -1,5 +1,6 @@
 """A video matrix item from parameters to an output folder of trained cells."""
 
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from descent.errors import UserError
 from descent.params import Params, PrimalDual
 from descent.training import store
 from descent.training.denoising import Denoising
-from descent.training.stacks import Recipe, plan, train_stack
+from descent.training.executor import train_all
+from descent.training.stacks import Recipe, plan, train_stack, unfinished
 
 EXPERIMENTS = {"video": video_cells, "infeasible": infeasible_cells}
 
@@ -86,8 +88,8 @@ def train_cells(params: Params, experiment: str, dataset: str, model: str, metho
     names = fingerprints(params, prepared, asked)
     module, budget = import_module(f"descent.models.{model}"), params.budget.video
     recipe = Recipe(
-        build=lambda stack: module.build(params, stack),
-        task=lambda stack: Denoising(params, prepared, stack, device),
+        build=partial(module.build, params),
+        task=partial(Denoising, params, prepared, device),
         problem=problem(params, experiment, model) if method == "constrained" else None,
         rates=getattr(budget, model),
         epochs=budget.epochs,
@@ -101,7 +103,10 @@ def train_cells(params: Params, experiment: str, dataset: str, model: str, metho
         missing = [cell for cell in asked if not store.has(names[cell])]
         elements = budget.batch * budget.tokens * module.width(params)
         limit = getattr(params.training.stack_elements, device.type)
-        with tqdm(total=len(missing) * budget.epochs, desc=item, unit="cell epoch") as bar:
-            for stack in plan(missing, elements, limit):
-                train_stack(stack, names, recipe, bar.update)
+        begun = unfinished(names)
+        rest = [cell for cell in missing if not any(cell in stack for stack in begun)]
+        stacks = begun + plan(rest, elements, limit)
+        with tqdm(total=sum(map(len, stacks)) * budget.epochs, desc=item, unit="cell epoch") as bar:
+            work = partial(train_stack, names, recipe)
+            train_all(stacks, work, device, len(plan(asked, elements, limit)), bar.update)
         store.hand_out(names, runs_folder(experiment, dataset, model, method))

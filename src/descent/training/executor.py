@@ -1,0 +1,82 @@
+"""Where stacks are trained: one after another on a GPU, side by side on a CPU's cores."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from multiprocessing import get_context
+from typing import Any
+
+import torch
+
+from descent.cells import Cell
+
+Work = Callable[[Sequence[Cell], Callable[[int], Any]], None]
+
+
+def train_all(
+    stacks: Sequence[Sequence[Cell]], work: Work, device: torch.device, planned: int, tell: Callable[[int], Any]
+) -> None:
+    """Train every stack with `work(stack, tell)`; the first failure ends all, what was finished stays.
+
+    On a CPU the steps are small products that more threads do not speed up, so stacks share the cores, one
+    process each. A stack's threads depend on `planned`, the stacks of the whole item, and not on how many are
+    left: a resumed run then rounds as an uninterrupted one.
+
+    Args:
+        work: trains one stack; picklable.
+        tell: called with the number of cell epochs done since it was called last.
+    """
+    if device.type != "cpu":
+        for stack in stacks:
+            work(stack, tell)
+        return
+    if not stacks:
+        return
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    context = get_context("fork")  # torch is loaded but has run nothing yet: its threads start in the workers
+    counter, stop = context.Value("q", 0), context.Event()
+    start = (counter, stop, max(1, cores // planned))
+    with ProcessPoolExecutor(min(cores, len(stacks)), context, _begin, start) as pool:
+        waiting = {pool.submit(_work, work, stack) for stack in stacks}
+        told = 0
+        try:
+            while waiting:
+                done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                tell(counter.value - told)
+                told = counter.value
+                for future in done:
+                    future.result()
+        finally:  # after a failure, or an interruption
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+
+
+_shared: tuple[Any, Any] | None = None  # the worker's view of the cell epochs done, and of the order to stop
+
+
+def _begin(counter: Any, stop: Any, threads: int) -> None:
+    global _shared
+    _shared = counter, stop
+    torch.set_num_threads(threads)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def _work(work: Work, stack: Sequence[Cell]) -> None:
+    counter, stop = _shared
+
+    def tell(epochs: int) -> None:
+        with counter.get_lock():
+            counter.value += epochs
+        if stop.is_set():
+            raise InterruptedError("another stack failed")
+
+    work(stack, tell)
