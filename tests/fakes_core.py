@@ -20,11 +20,11 @@ from descent.cells import Cell
 from descent.datasets.video import Prepared, load
 from descent.params import Params, PrimalDual
 from descent.primal_dual.arms import ERM, Constrained
+from descent.training import video
 from descent.training.denoising import Denoising
 from descent.training.loop import Run, Task, train
 
 ROOT = Path(__file__).resolve().parents[1]
-torch.set_num_threads(1)  # tiny tensors: threads would only wait for each other
 DATASET = "ucsd"
 SIZE, PATCH, TOKENS = 8, 4, 3
 CLIPS = {"train": [13, 17], "validation": [11], "test": [16, 7]}
@@ -187,6 +187,19 @@ def enter_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
     return load(Path("data/prepared") / DATASET)
 
 
+def serially(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Let the training stage train its stacks here, one by one; returns their cells' names as they begin."""
+    told: list[list[str]] = []
+
+    def train_all(stacks: list, work: Callable, device: torch.device, planned: int, tell: Callable) -> None:
+        for stack in stacks:
+            told.append([cell.name for cell in stack])
+            work(stack, tell)
+
+    monkeypatch.setattr(video, "train_all", train_all)
+    return told
+
+
 def write_params(folder: Path, changes: dict[str, Any] | None = None) -> None:
     """params.yaml of a project; JSON is YAML but for the names of what is not finite."""
     text = json.dumps(values(changes)).replace("NaN", ".nan").replace("Infinity", ".inf")
@@ -216,7 +229,7 @@ def fit(
     model = import_module(f"descent.models.{first.model}").build(params, cells)
     run = train(
         model,
-        wrap(Denoising(params, prepared, cells, device)),
+        wrap(Denoising(params, prepared, cells=cells, device=device)),
         constrained if first.method == "constrained" else ERM(),
         params.training,
         epochs=budget.epochs,

@@ -76,7 +76,9 @@ def outputs(model: DUST, noisy: torch.Tensor) -> list[np.ndarray]:
 
 
 def layers_of(model: DUST, cell: int) -> list[np.ndarray]:
-    return [model.dictionary(layer)[cell].detach().numpy() for layer in range(1, LAYERS + 1)]
+    """D_1 ... D_L of one cell."""
+    own = list(model.dictionaries[cell].detach().numpy())
+    return own * model.layers if len(own) == 1 else own
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -185,8 +187,7 @@ def test_the_codes_reading_of_ut_is_dust_with_relu(decouple: bool) -> None:
     assert model.dictionaries.shape[1] == (3 if decouple else 1) and ut.width(params) == 64
     model.dictionaries.data += 0.1 * torch.randn(model.dictionaries.shape, generator=stream(6))
     noisy = torch.rand(2, 3, 5, 16, generator=stream(7), dtype=torch.float64)
-    own = [model.dictionary(layer)[1].detach().numpy() for layer in (1, 2, 3)]
     assert model.c == pytest.approx(1.25 * np.linalg.norm(dct(16, 64).numpy(), 2) ** 2, rel=1e-6)
-    expected = by_hand(noisy[1, 2].numpy(), own, model.c, shrink=lambda x: np.maximum(x, 0))
+    expected = by_hand(noisy[1, 2].numpy(), layers_of(model, 1), model.c, shrink=lambda x: np.maximum(x, 0))
     for found, value in zip(outputs(model, noisy), expected, strict=True):
         np.testing.assert_allclose(found[1, 2], value, atol=1e-12)

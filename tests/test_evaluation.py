@@ -19,7 +19,7 @@ from descent.evaluation.sweeps import Sweep, sweep
 from descent.models import dust
 from descent.models.reference import Identity, Zero
 from descent.training import video
-from tests.fakes_core import TOKENS, enter_project, small_params
+from tests.fakes_core import TOKENS, enter_project, serially, small_params
 
 CPU = torch.device("cpu")
 ITEM = ("video", "ucsd", "dust", "constrained")
@@ -29,6 +29,7 @@ GAMMAS = [0.0, 0.25, 0.5, 1.0]
 
 @pytest.fixture
 def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
+    serially(monkeypatch)
     return enter_project(tmp_path / "project", monkeypatch)
 
 

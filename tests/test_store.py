@@ -75,9 +75,14 @@ def test_an_experiment_in_a_temporary_folder_uses_the_original_store(
     assert (tmp_path / ".cells" / "a1" / "cell.json").exists() and not Path(".cells").exists()
 
 
-def test_a_checkpoint_belongs_to_its_stack() -> None:
-    names = {store.checkpoint(stack) for stack in (["a1"], ["b2"], ["a1", "b2"], ["b2", "a1"])}
-    assert len(names) == 4 and store.checkpoint(["a1"]) in names
+def test_a_checkpoint_belongs_to_its_stack_until_the_stack_is_closed() -> None:
+    stacks = (["a1"], ["b2"], ["a1", "b2"], ["b2", "a1"])
+    places = [store.open_stack(stack) for stack in stacks]
+    assert len(set(places)) == 4 and store.open_stack(["a1"]) == places[0]
+    assert sorted(store.open_stacks()) == sorted(stacks)
+    places[2].write_text("state")
+    store.close_stack(["a1", "b2"])
+    assert not places[2].exists() and sorted(store.open_stacks()) == [["a1"], ["b2"], ["b2", "a1"]]
 
 
 def test_stacks_are_cells_of_one_depth_as_many_as_fit() -> None:

@@ -33,7 +33,7 @@ def stack(method: str = "constrained", model: str = "dust", seeds: tuple[int, ..
 
 
 def task(prepared: Prepared, cells: list[Cell], **budget: object) -> Denoising:
-    return Denoising(small_params({"profiles.demo.video": budget}), prepared, cells, CPU)
+    return Denoising(small_params({"profiles.demo.video": budget}), prepared, cells=cells, device=CPU)
 
 
 def test_both_arms_and_every_stack_see_the_same_batches_and_noise(prepared: Prepared) -> None:
@@ -56,7 +56,7 @@ def test_noise_is_eps_sigma_times_one_unit_noise(prepared: Prepared) -> None:
     count = noise[2].numel()
     assert noise[2].std().item() == pytest.approx(0.5 * prepared.sigma, rel=4 / np.sqrt(2 * count))
     assert abs(noise[2].mean().item()) < 4 * 0.5 * prepared.sigma / np.sqrt(count)
-    fixed = Denoising(small_params({"video.noise_scale": 0.25}), prepared, cells, CPU).batch(0, 0)
+    fixed = Denoising(small_params({"video.noise_scale": 0.25}), prepared, cells=cells, device=CPU).batch(0, 0)
     usual = task(prepared, cells).batch(0, 0)
     ratio = (fixed[0] - fixed[1])[2] / (usual[0] - usual[1])[2]
     assert ratio.median().item() == pytest.approx(0.25 / prepared.sigma, rel=1e-3)
