@@ -39,9 +39,9 @@ def test_the_projects_own_file_loads_in_every_profile() -> None:
 @pytest.mark.parametrize(
     ("changes", "path", "told"),
     [
-        ({"gamma": 1.0}, "gamma", "not permitted"),
-        ({"video.frame.colour": True}, "video.frame.colour", "not permitted"),
-        ({"primal_dual.ut.rho2": 1.0}, "primal_dual.ut.rho2", "not permitted"),
+        ({"gamma": 1.0}, "gamma", "unknown key"),
+        ({"video.frame.colour": True}, "video.frame.colour", "unknown key"),
+        ({"primal_dual.ut.rho2": 1.0}, "primal_dual.ut.rho2", "unknown key"),
         ({"eps": "0.13"}, "eps", "number"),
         ({f"{BUDGET}.ut.lr": "1e-3"}, f"{BUDGET}.ut.lr", "number"),
         ({"eps": True}, "eps", "number"),
@@ -99,7 +99,7 @@ def test_a_missing_key_is_named(tmp_path: Path, path: str) -> None:
     message = refused(
         tmp_path, text=str(given).replace("True", "true").replace("False", "false").replace("None", "~")
     )
-    assert f" {path}: Field required" in message, message
+    assert f" {path}: missing key" in message, message
 
 
 def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
@@ -121,7 +121,6 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
         load(tmp_path / "params.yaml")
 
 
-@pytest.mark.xfail(reason="met as a traceback in a later stage", strict=True)
 @pytest.mark.parametrize(
     "changes",
     [
@@ -135,7 +134,6 @@ def test_values_that_only_a_later_stage_would_stumble_over_are_refused(tmp_path:
     refused(tmp_path, changes=changes)
 
 
-@pytest.mark.xfail(reason="json.dumps raises TypeError", strict=True, raises=TypeError)
 def test_a_date_is_a_wrong_type_like_any_other(tmp_path: Path) -> None:
     refused(tmp_path, text="profile: 2020-01-01")
 

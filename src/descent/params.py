@@ -1,10 +1,11 @@
 """params.yaml as frozen, strict objects: an unknown key, a wrong type or a missing key names its path."""
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from ruamel.yaml import YAML, YAMLError  # YAML 1.2, as DVC reads it: 1e-3 is a number
 
 from descent.errors import UserError
@@ -12,9 +13,17 @@ from descent.errors import UserError
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
+Seed = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, lt=1)]
 Method = Literal["constrained", "unconstrained"]
 Item = TypeVar("Item")
 Grid = Annotated[list[Item], Field(min_length=1)]
+
+
+def _square(number: int) -> int:
+    if number < 1 or math.isqrt(number) ** 2 != number:
+        raise ValueError("a separable DCT dictionary needs a square number of atoms, such as 256, 576 or 1024")
+    return number
 
 
 class Schema(BaseModel):
@@ -76,7 +85,7 @@ class Models(Schema):
 class PrimalDual(Schema):
     """The constrained problem of one model (METHOD 1); alpha, R0 and rho are the paper's symbols."""
 
-    alpha: Annotated[float, Field(ge=0, lt=1)]
+    alpha: Share
     R0: Positive
     cap_layer: Literal[0, 1]
     constraint: Literal["difference", "ratio"]
@@ -105,7 +114,7 @@ class StackElements(Schema):
 
 class Training(Schema):
     schedule: Literal["constant", "cosine"]
-    betas: Annotated[list[NonNegative], Field(min_length=2, max_length=2)]
+    betas: Annotated[list[Share], Field(min_length=2, max_length=2)]
     clip_norm: Positive
     diverged_above: Positive
     checkpoint_seconds: NonNegative
@@ -117,7 +126,7 @@ class Training(Schema):
 class Evaluation(Schema):
     gammas: Grid[NonNegative]
     noise_draws: Count
-    seed: int
+    seed: Seed
     batch: Count
 
 
@@ -126,12 +135,12 @@ class Infeasible(Schema):
     model: str
     layers: Count
     eps: NonNegative
-    seed: int
+    seed: Seed
     primal_dual: dict[str, Any]
 
 
 class Generate(Schema):
-    seed: int
+    seed: Seed
     train_clips: Count
     test_clips: Count
     frames: Count
@@ -166,14 +175,14 @@ class LearningRates(Schema):
 class VideoBudget(Schema):
     layers: Grid[Count]
     eps: Grid[NonNegative]
-    seeds: Grid[int]
+    seeds: Grid[Seed]
     tokens: Annotated[int, Field(ge=2)]
     batch: Count
     epochs: Count
     epoch_sequences: Count | None
     validation_sequences: Count
     test_sequences: Count | None
-    atoms: Count
+    atoms: Annotated[int, AfterValidator(_square)]
     ut: LearningRates
     dust: LearningRates
 
@@ -226,14 +235,21 @@ def _known(where: str, names: Any, choices: Any) -> None:
 
 def _validate(schema: type[BaseModel], values: Any, where: str) -> Any:
     try:
-        return schema.model_validate_json(json.dumps(values))  # JSON: strict mode then reads YAML's own types
+        return schema.model_validate_json(
+            json.dumps(values, default=str)
+        )  # JSON: strict mode then reads YAML's own types
     except ValidationError as error:
-        lines = []
-        for detail in error.errors():
-            place = ".".join(str(part) for part in detail["loc"]) or "(the names in it)"
-            given = "" if isinstance(detail["input"], dict | list) else f", not {detail['input']!r}"
-            lines.append(f"  {place}: {detail['msg'].removeprefix('Value error, ')}{given}")
+        lines = [_line(detail) for detail in error.errors()]
         raise UserError(f"{where} is not right:\n" + "\n".join(lines)) from None
+
+
+def _line(detail: Any) -> str:
+    """One of pydantic's findings as a line that begins with the path of the key."""
+    place = ".".join(str(part) for part in detail["loc"])
+    known = {"extra_forbidden": "unknown key", "missing": "missing key"}.get(detail["type"])
+    said = known or detail["msg"].removeprefix("Value error, ")
+    given = "" if known or isinstance(detail["input"], dict | list) else f", not {detail['input']!r}"
+    return f"  {place}: {said}{given}" if place else f"  {said}{given}"
 
 
 def load(path: Path = Path("params.yaml")) -> Params:

@@ -56,6 +56,7 @@ def notes(table: pd.DataFrame, params: Params) -> list[str]:
 def _ours(params: Params, model: str) -> dict[str, tuple[str, object]]:
     asked, budget = params.constraints(model), params.budget.video
     rates = getattr(budget, model)
+    sparse = model == "dust" or (model == "ut" and params.models.ut.reading == "codes")
     return {
         "R0": ("cap on the loss of the first constrained layer", asked.R0),
         "1 - alpha": ("required ratio of successive layer losses", round(1 - asked.alpha, 10)),
@@ -65,6 +66,7 @@ def _ours(params: Params, model: str) -> dict[str, tuple[str, object]]:
         "lr": ("learning rate of the weights (Adam)", rates.lr),
         "schedule": ("of that rate over the epochs", params.training.schedule),
         "dual_lr": ("learning rate of the multipliers", rates.dual_lr),
+        "slack_lr": ("learning rate of the slacks", asked.slack_lr),
         "dual optimizer": ("of the multipliers", asked.dual_optimizer),
         "clip norm": ("largest gradient norm of a cell", params.training.clip_norm),
         "warm-up": ("epochs before the constraints act", asked.warmup_epochs),
@@ -72,7 +74,7 @@ def _ours(params: Params, model: str) -> dict[str, tuple[str, object]]:
         "sequences": ("training sequences per epoch", budget.epoch_sequences or "all"),
         "batch": ("sequences per step", budget.batch),
         "T": ("tokens (patches at one place) per sequence", budget.tokens),
-        "N": ("atoms of the dictionary", budget.atoms if model == "dust" else None),
+        "N": ("atoms of the dictionary", budget.atoms if sparse else None),
         "L": ("layers", _list(budget.layers)),
         "eps": ("training noise levels", _list([*budget.eps, params.eps])),
         "seeds": ("random seeds", _list(budget.seeds)),
