@@ -45,7 +45,6 @@ def test_names_and_folders_say_what_is_in_them() -> None:
     assert scores_file("video", *ITEM) == Path("data/scores/video/ucsd-dust-constrained.parquet")
 
 
-@pytest.mark.xfail(reason="six digits of eps in a name: hand_out then fails on two equal folders", strict=True)
 def test_different_cells_have_different_names() -> None:
     params = small_params({"eps": 0.1234567, BUDGET: {"eps": [0.1234568]}})
     asked = video_cells(params, *ITEM)

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from torch import nn
 
 from descent import results
@@ -19,10 +18,8 @@ from descent.evaluation.sweeps import Sweep, sweep
 from descent.training import video
 from tests.fakes_core import TOKENS, enter_project, serially, small_params
 
-CPU = torch.device("cpu")
 ITEM = ("video", "ucsd", "dust", "constrained")
 OUT = runs_folder(*ITEM)
-GAMMAS = [0.0, 0.25, 0.5, 1.0]
 
 
 @pytest.fixture

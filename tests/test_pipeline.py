@@ -63,7 +63,7 @@ def covers(dep: str, file: str) -> bool:
 
 
 def code_dependencies(name: str, item: dict[str, str]) -> list[str]:
-    """The declared dependencies that are source code, templates of pages left out: those are read, not imported."""
+    """The declared dependencies that are source code; templates of pages are read, not imported."""
     declared = [resolve(dep, item) for dep in STAGES[name]["deps"]]
     return [dep for dep in declared if dep.startswith(("src/", "stages/")) and not dep.endswith(".j2")]
 

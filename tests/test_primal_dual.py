@@ -180,7 +180,6 @@ def test_moments_and_slacks_survive_where_params_say_so() -> None:
     assert torch.equal(untouched.value, before)
 
 
-@pytest.mark.xfail(reason="Adam's momentum still moves a frozen cell's multipliers", strict=True)
 def test_the_duals_of_a_frozen_cell_rest() -> None:
     arm = Constrained((2, 3), 0.1, small_problem(), CPU)
     f = torch.full((2, 3), 3.0)

@@ -41,14 +41,17 @@ def names(out: Path = OUT) -> list[str]:
 def test_only_what_is_missing_is_trained(prepared: Prepared, trained: list) -> None:
     budget = {f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [0.0]}
     video.train_cells(small_params({"eps": 0.0} | budget), *ITEM)
-    assert trained == [["L2-eps0-seed0"], ["L3-eps0-seed0"]] and names() == ["L2-eps0-seed0", "L3-eps0-seed0"]
-    kept = (OUT / "L3-eps0-seed0" / "weights.safetensors").read_bytes()
+    assert trained == [["L2-eps0.0-seed0"], ["L3-eps0.0-seed0"]] and names() == [
+        "L2-eps0.0-seed0",
+        "L3-eps0.0-seed0",
+    ]
+    kept = (OUT / "L3-eps0.0-seed0" / "weights.safetensors").read_bytes()
     video.train_cells(small_params({"eps": 0.2} | budget), *ITEM)
     assert trained[2:] == [["L2-eps0.2-seed0"], ["L3-eps0.2-seed0"]]
-    assert names() == ["L2-eps0-seed0", "L2-eps0.2-seed0", "L3-eps0-seed0", "L3-eps0.2-seed0"]
-    assert (OUT / "L3-eps0-seed0" / "weights.safetensors").read_bytes() == kept
+    assert names() == ["L2-eps0.0-seed0", "L2-eps0.2-seed0", "L3-eps0.0-seed0", "L3-eps0.2-seed0"]
+    assert (OUT / "L3-eps0.0-seed0" / "weights.safetensors").read_bytes() == kept
     video.train_cells(small_params({"eps": 0.0} | budget), *ITEM)
-    assert len(trained) == 4 and names() == ["L2-eps0-seed0", "L3-eps0-seed0"]
+    assert len(trained) == 4 and names() == ["L2-eps0.0-seed0", "L3-eps0.0-seed0"]
     assert not list((store.root() / "stacks").glob("*.pt"))
 
 
@@ -114,7 +117,6 @@ def test_a_stage_killed_while_it_publishes_a_stack_trains_it_again_in_the_same_c
     assert trained[0] == trained[1], "the same stack, so that its checkpoint is found"
 
 
-@pytest.mark.xfail(reason="`unfinished` returns every open stack that holds a cell, not one", strict=True)
 def test_no_cell_is_trained_twice_after_two_interruptions_with_other_grids(
     prepared: Prepared, trained: list, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,6 +186,4 @@ def test_a_stage_killed_twice_ends_with_the_weights_of_an_undisturbed_one(tmp_pa
         assert json.loads((one / "cell.json").read_text()) == json.loads((two / "cell.json").read_text())
         tables = [pd.read_csv(place / "history.csv").drop(columns="seconds") for place in (one, two)]
         pd.testing.assert_frame_equal(*tables, check_exact=True)
-    assert not list((killed / ".cells").rglob("*partial*")) and not list(
-        (killed / ".cells" / "stacks").glob("*.pt")
-    )
+    assert not list((killed / ".cells" / "stacks").glob("*.pt"))

@@ -24,7 +24,7 @@ class Cell:
     @property
     def name(self) -> str:
         """The cell's file stem inside the folder of its stage."""
-        return f"L{self.layers}-eps{self.eps:g}-seed{self.seed}"
+        return f"L{self.layers}-eps{self.eps}-seed{self.seed}"
 
 
 def runs_folder(experiment: str, dataset: str, model: str, method: str) -> Path:

@@ -224,7 +224,7 @@ class Params(Schema):
     def constraints(self, model: str, overrides: dict[str, Any] | None = None) -> PrimalDual:
         """primal_dual.<model>, with some values replaced by an experiment's own section."""
         values = getattr(self.primal_dual, model).model_dump() | (overrides or {})
-        return _validate(PrimalDual, values, "primal_dual")
+        return _validate(PrimalDual, values, "infeasible.primal_dual" if overrides else f"primal_dual.{model}")
 
 
 def _known(where: str, names: Any, choices: Any) -> None:
@@ -264,4 +264,6 @@ def load(path: Path = Path("params.yaml")) -> Params:
         raise UserError(f"{path} is missing; run from the project's root") from None
     except YAMLError as error:
         raise UserError(f"{path} is not YAML: {error}") from None
-    return _validate(Params, values, str(path))
+    params = _validate(Params, values, str(path))
+    params.constraints(params.infeasible.model, params.infeasible.primal_dual)
+    return params

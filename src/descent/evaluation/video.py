@@ -66,7 +66,9 @@ def evaluate_cells(params: Params, experiment: str, dataset: str, model: str, me
                 bar.update,
             )
             for index, cell in enumerate(stack):
-                rows = [*_test_rows(params, cell, found, levels, index), *_validation_rows(params, cell, runs)]
+                rows = list(_validation_rows(params, cell, runs))
+                if trained[cell][1]["epoch"]:  # else it diverged before it learned anything: nothing to score
+                    rows += _test_rows(params, cell, found, levels, index)
                 results.write(pd.DataFrame(rows), files[cell])
     table = pd.concat([pd.read_parquet(file) for file in files.values()])
     results.write(table, scores_file(experiment, dataset, model, method))

@@ -14,8 +14,8 @@ def attention(
 
     Args:
         keys: Z; for UT the tokens times W_a^T, for DUST the codes times D_l^T.
-        exact_beta: weigh token j by exp(-|z_j|^2 / 2), as the descent of the energy (45) needs;
-            the paper sets these weights to 1.
+        exact_beta: weigh token j by exp(-|z_j|^2 / 2), as the descent of the pair term of the energy (45)
+            needs; the paper sets these weights to 1.
     """
     scores = keys @ keys.mT
     if exact_beta:

@@ -64,8 +64,8 @@ class UT(nn.Module):
     def _xavier(self, seeds: Sequence[int], pixels: int, gain: float) -> Tensor:
         weights = torch.empty(len(seeds), self.sets, pixels, pixels)
         for cell, seed in enumerate(seeds):
+            generator = torch.Generator().manual_seed(seed)
             for matrix in weights[cell]:
-                generator = torch.Generator().manual_seed(seed)
                 nn.init.xavier_normal_(matrix, gain, generator)
         return weights
 

@@ -31,9 +31,11 @@ class Multipliers:
         self.seen += 1
         if self.seen < self.every:
             return
+        before = self.value.data.clone()
         self.value.grad = self.gap / self.seen
         self.optimizer.step()
-        self.value.data.clamp_(min=0)
+        # Without a gap a frozen cell's value would still drift with Adam's momentum.
+        self.value.data = torch.where(alive[:, None], self.value.data.clamp(min=0), before)
         self.gap, self.seen = torch.zeros_like(self.gap), 0
 
     def state_dict(self) -> dict:

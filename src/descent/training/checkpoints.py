@@ -1,6 +1,5 @@
 """The newest state of an unfinished stack: written whole or not at all."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ def save(path: Path, parts: dict[str, Any], run: Any) -> None:
         run: a training.loop.Run.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(f".partial{os.getpid()}")
+    partial = path.with_suffix(".partial")
     state = {name: part.state_dict() for name, part in parts.items()} | {"run": vars(run)}
     try:
         torch.save(state, partial)

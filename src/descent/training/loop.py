@@ -16,8 +16,6 @@ from descent.params import Training
 from descent.primal_dual.arms import ERM, Constrained
 from descent.training import checkpoints
 
-INFEASIBLE = 1e12  # added to the score of an epoch that misses a constraint: any feasible epoch beats it
-
 
 @runtime_checkable
 class Task(Protocol):
@@ -40,7 +38,8 @@ class Run:
     """The state of a stack in training; what a checkpoint holds beside model, optimizer and arm."""
 
     alive: Bool[Tensor, " cells"]
-    score: Float[Tensor, " cells"]
+    missed: Float[Tensor, " cells"]  # of the reported epoch: relative violation beyond the tolerance,
+    score: Float[Tensor, " cells"]  # and last layer's validation loss
     epoch: Tensor  # of the reported weights, counted from 1; 0 is the initial model
     weights: dict[str, Tensor]
     history: list[dict[str, Tensor]] = field(default_factory=list)
@@ -77,7 +76,8 @@ def train(
     optimizer = torch.optim.Adam(model.parameters(), lr=lr, betas=tuple(settings.betas), fused=True)
     run = Run(
         alive=torch.ones(cells, dtype=torch.bool, device=device),
-        score=torch.full((cells,), torch.inf, dtype=torch.float64, device=device),
+        missed=torch.full((cells,), torch.inf, device=device),
+        score=torch.full((cells,), torch.inf, device=device),
         epoch=torch.zeros(cells, dtype=torch.int64),
         weights={name: value.detach().clone() for name, value in model.state_dict().items()},
     )
@@ -91,6 +91,7 @@ def train(
             group["lr"] = lr * rate(settings.schedule, epoch / epochs)
         f, norm = _epoch(model, task, arm, optimizer, losses, settings, run, epoch)
         held_out = _validate(model, task, losses, settings)
+        run.alive &= (held_out < settings.diverged_above).all(1)
         log = arm.end_epoch(f, held_out)
         _report(model, run, arm.worst(held_out), held_out[:, -1], report, tolerance, epoch + 1)
         log |= {"loss_train": f, "loss_validation": held_out, "grad_norm": norm}
@@ -194,12 +195,12 @@ def _validate(model: nn.Module, task: Task, losses: Callable, settings: Training
 def _report(
     model: nn.Module, run: Run, worst: Tensor, last: Tensor, report: str, tolerance: float, epoch: int
 ) -> None:
-    """Keep this epoch's weights for the cells that it improves."""
-    score = last.double()
-    if report == "feasible":
-        score = torch.where(worst <= tolerance, score, INFEASIBLE + worst.double())
-    better = run.alive & ((score < run.score) | (report == "final"))
-    run.score = torch.where(better, score, run.score)
+    """Keep this epoch's weights for the cells that it improves: a smaller miss first, then a smaller loss."""
+    missed = (worst - tolerance).clamp(min=0) if report == "feasible" else torch.zeros_like(worst)
+    better = (missed < run.missed) | ((missed == run.missed) & (last < run.score)) | (report == "final")
+    better &= run.alive & last.isfinite()
+    run.missed = torch.where(better, missed, run.missed)
+    run.score = torch.where(better, last, run.score)
     run.epoch[better.cpu()] = epoch
     for name, value in model.state_dict().items():
         run.weights[name][better] = value[better]

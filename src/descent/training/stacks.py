@@ -32,13 +32,20 @@ class Recipe:
     device: torch.device
 
 
-def unfinished(names: dict[Cell, str]) -> list[list[Cell]]:
+def unfinished(names: dict[Cell, str], missing: Sequence[Cell]) -> list[list[Cell]]:
     """The stacks of these cells that an earlier run began and did not finish, with the same cells in them.
 
-    Cells round alike only in the same company, and a stack's checkpoint serves no other.
+    Cells round alike only in the same company, and a stack's checkpoint serves no other. Each missing cell
+    belongs to one stack: runs interrupted at different grids may have left several with it.
     """
     cell_of = {name: cell for cell, name in names.items()}
-    return [[cell_of[name] for name in stack] for stack in store.open_stacks() if set(stack) <= cell_of.keys()]
+    wanted, taken, stacks = set(missing), set(), []
+    for stack in sorted(store.open_stacks(), key=len, reverse=True):
+        cells = [cell_of[name] for name in stack if name in cell_of]
+        if len(cells) == len(stack) and wanted.intersection(cells) and not taken.intersection(cells):
+            stacks.append(cells)
+            taken.update(cells)
+    return stacks
 
 
 def plan(cells: Sequence[Cell], elements: int, limit: int) -> list[list[Cell]]:

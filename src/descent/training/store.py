@@ -57,14 +57,14 @@ def close_stack(fingerprints: list[str]) -> None:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a small file whole or not at all."""
-    partial = path.with_suffix(f".partial{os.getpid()}")
+    partial = path.with_suffix(".partial")
     partial.write_text(text)
     partial.replace(path)
 
 
 def publish(fingerprint: str, weights: dict[str, Tensor], history: str, record: dict) -> None:
     """Add a finished cell, whole or not at all."""
-    target, partial = folder(fingerprint), root() / f".partial-{fingerprint}-{os.getpid()}"
+    target, partial = folder(fingerprint), root() / f".partial-{fingerprint}"
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     save_file({name: value.contiguous() for name, value in weights.items()}, partial / "weights.safetensors")

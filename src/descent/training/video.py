@@ -103,7 +103,7 @@ def train_cells(params: Params, experiment: str, dataset: str, model: str, metho
         missing = [cell for cell in asked if not store.has(names[cell])]
         elements = budget.batch * budget.tokens * module.width(params)
         limit = getattr(params.training.stack_elements, device.type)
-        begun = unfinished(names)
+        begun = unfinished(names, missing)
         rest = [cell for cell in missing if not any(cell in stack for stack in begun)]
         stacks = begun + plan(rest, elements, limit)
         with tqdm(total=sum(map(len, stacks)) * budget.epochs, desc=item, unit="cell epoch") as bar:
