@@ -68,7 +68,7 @@ def test_the_projects_own_file_loads_in_every_profile() -> None:
         ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: ut, dust"),
         ({"video.datasets": ["ped3"]}, "video.datasets", "unknown name 'ped3'; known: avenue, ucsd"),
         ({"infeasible.model": "vti"}, "infeasible.model", "unknown name 'vti'; known: ut, dust"),
-        ({"infeasible.dataset": "ped3"}, "video.datasets", "unknown name 'ped3'; known: avenue, ucsd"),
+        ({"infeasible.dataset": "ped3"}, "infeasible.dataset (one of video.datasets)", "unknown name 'ped3'"),
         ({"infeasible.primal_dual": {"beta": 1}}, "infeasible.primal_dual", "unknown name 'beta'; known: alpha"),
         ({"video.frame": {"size": 10, "patch": 4}}, "video.frame", "10 is not a multiple of patch 4"),
         ({"profiles.demo.data.ucsd": URL}, "profiles.demo.data.ucsd", "exactly one of generate, path, url"),

@@ -212,8 +212,8 @@ class Params(Schema):
         _known("video.models", self.video.models, Models.model_fields)
         _known("infeasible.model", [self.infeasible.model], Models.model_fields)
         _known("infeasible.primal_dual", self.infeasible.primal_dual, PrimalDual.model_fields)
-        names = [*self.video.datasets, self.infeasible.dataset]
-        _known("video.datasets", names, self.profiles[self.profile].data)
+        _known("video.datasets", self.video.datasets, self.profiles[self.profile].data)
+        _known("infeasible.dataset (one of video.datasets)", [self.infeasible.dataset], self.video.datasets)
         return self
 
     @property
