@@ -39,8 +39,6 @@ def unpack(archive: Path, folder: Path) -> None:
     unpack_one = _unpack_zip if archive.name.lower().endswith(".zip") else _unpack_tar
     try:
         unpack_one(archive, folder)
-    except tarfile.FilterError as error:
-        raise UserError(f"{archive.name} is not safe to unpack: {error}") from None
     except DAMAGE as error:
         raise UserError(f"{archive.name} is damaged or incomplete ({error}); get it again") from None
 
@@ -53,7 +51,11 @@ def _unpack_tar(archive: Path, folder: Path) -> None:
         tqdm.wrapattr(file, "read", total=size, **bar) as counted,
         tarfile.open(fileobj=counted, tarinfo=_Strict) as tar,
     ):
-        tar.extractall(folder, filter=_inside)
+        # Python before 3.11.4 has no filters, and needs none after the check; later ones ask for a choice.
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)
+        for member in tar:
+            _check_inside(archive, member.name, plain=member.isfile() or member.isdir())
+            tar.extract(member, folder)
 
 
 class _Strict(tarfile.TarInfo):
@@ -69,19 +71,15 @@ class _Strict(tarfile.TarInfo):
             raise tarfile.ReadError(str(error)) from None
 
 
-def _inside(member: tarfile.TarInfo, folder: str | Path) -> tarfile.TarInfo:
-    # The standard filter takes the leading slash off without a word.
-    if PurePosixPath(member.name).is_absolute():
-        raise tarfile.AbsolutePathError(member)
-    return tarfile.data_filter(member, folder)
+def _check_inside(archive: Path, member: str, plain: bool) -> None:
+    path = PurePosixPath(member.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or not plain:
+        what = "points outside the folder" if plain else "is a link or a device"
+        raise UserError(f"{archive.name} is not safe to unpack: {member!r} {what}")
 
 
 def _unpack_zip(archive: Path, folder: Path) -> None:
     with zipfile.ZipFile(archive) as file:
         for member in tqdm(file.infolist(), desc=f"unpacking {archive.name}", unit="file"):
-            path = PurePosixPath(member.filename.replace("\\", "/"))
-            link = stat.S_ISLNK(member.external_attr >> 16)
-            if path.is_absolute() or ".." in path.parts or link:
-                what = "is a link" if link else "points outside the folder"
-                raise UserError(f"{archive.name} is not safe to unpack: {member.filename!r} {what}")
+            _check_inside(archive, member.filename, plain=not stat.S_ISLNK(member.external_attr >> 16))
             file.extract(member, folder)
