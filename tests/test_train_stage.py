@@ -57,7 +57,7 @@ def test_only_what_is_missing_is_trained(prepared: Prepared, trained: list) -> N
 
 def test_cells_of_one_depth_train_together_within_the_limit(prepared: Prepared, trained: list) -> None:
     elements = 7 * 3 * 64  # batch * tokens * atoms
-    changes = {f"{BUDGET}.epochs": 1, f"{BUDGET}.eps": [0.0, 0.5], "training.stack_elements.cpu": 2 * elements}
+    changes = {f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [0.0, 0.5], "training.stack_elements.cpu": 2 * elements}
     video.train_cells(small_params({"eps": 0.2} | changes), *ITEM)
     assert [len(stack) for stack in trained] == [2, 1, 2, 1] and len(names()) == 6
 

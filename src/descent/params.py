@@ -212,6 +212,11 @@ class Params(Schema):
         _known("video.models", self.video.models, Models.model_fields)
         _known("infeasible.model", [self.infeasible.model], Models.model_fields)
         _known("infeasible.primal_dual", self.infeasible.primal_dual, PrimalDual.model_fields)
+        for model in self.video.models:
+            if self.constraints(model).warmup_epochs >= self.budget.video.epochs:
+                raise ValueError(
+                    f"primal_dual.{model}.warmup_epochs leaves none of the profile's epochs to the duals"
+                )
         _known("video.datasets", self.video.datasets, self.profiles[self.profile].data)
         _known("infeasible.dataset (one of video.datasets)", [self.infeasible.dataset], self.video.datasets)
         return self

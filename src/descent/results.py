@@ -1,5 +1,6 @@
 """The results table: one number a row, nothing aggregated; a missing number is a missing row."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def write(rows: pd.DataFrame, path: Path) -> None:
         raise ValueError(f"unknown metrics {sorted(unknown)}")
     table = table.sort_values(list(COLUMNS), ignore_index=True)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
+    partial = path.with_suffix(f".partial{os.getpid()}")  # experiments share the store of scores
     table.to_parquet(partial, index=False)
     partial.replace(path)
 

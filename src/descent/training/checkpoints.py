@@ -1,5 +1,6 @@
 """The newest state of an unfinished stack: written whole or not at all."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ def save(path: Path, parts: dict[str, Any], run: Any) -> None:
         run: a training.loop.Run.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
+    partial = path.with_suffix(f".partial{os.getpid()}")
     state = {name: part.state_dict() for name, part in parts.items()} | {"run": vars(run)}
     try:
         torch.save(state, partial)

@@ -5,12 +5,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Any
 
 import torch
 
 from descent.cells import Cell
+from descent.errors import UserError
 
 Work = Callable[[Sequence[Cell], Callable[[int], Any]], None]
 
@@ -37,17 +39,23 @@ def train_all(
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     context = get_context("fork")  # torch is loaded but has run nothing yet: its threads start in the workers
     counter, stop = context.Value("q", 0), context.Event()
-    start = (counter, stop, max(1, cores // planned))
+    start = (counter, stop, os.getpid(), max(1, cores // planned))
     with ProcessPoolExecutor(min(cores, len(stacks)), context, _begin, start) as pool:
         waiting = {pool.submit(_work, work, stack) for stack in stacks}
         told = 0
         try:
             while waiting:
                 done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                tell(counter.value - told)
-                told = counter.value
+                now = counter.value
+                tell(now - told)
+                told = now
                 for future in done:
                     future.result()
+        except BrokenProcessPool:
+            raise UserError(
+                "a training process was killed, most likely for lack of memory: lower training.stack_elements.cpu "
+                "or the profile's batch, and run the same command again"
+            ) from None
         finally:  # after a failure, or an interruption
             stop.set()
             pool.shutdown(cancel_futures=True)
@@ -56,11 +64,11 @@ def train_all(
 _shared: tuple[Any, Any] | None = None  # the worker's view of the cell epochs done, and of the order to stop
 
 
-def _begin(counter: Any, stop: Any, threads: int) -> None:
+def _begin(counter: Any, stop: Any, parent: int, threads: int) -> None:
     global _shared
     _shared = counter, stop
     torch.set_num_threads(threads)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -37,7 +37,7 @@ def has(fingerprint: str) -> bool:
 
 def open_stack(fingerprints: list[str]) -> Path:
     """Record that these cells are being trained together; returns where the stack's newest state lies."""
-    place = root() / "stacks" / hashlib.sha256("".join(fingerprints).encode()).hexdigest()[:32]
+    place = _stack(fingerprints)
     place.parent.mkdir(parents=True, exist_ok=True)
     write_whole(place.with_suffix(".json"), json.dumps(fingerprints))
     return place.with_suffix(".pt")
@@ -45,26 +45,34 @@ def open_stack(fingerprints: list[str]) -> Path:
 
 def open_stacks() -> list[list[str]]:
     """The stacks that were begun and not finished, as lists of fingerprints."""
-    return [json.loads(path.read_text()) for path in sorted((root() / "stacks").glob("*.json"))]
+    stacks = []
+    for path in sorted((root() / "stacks").glob("*.json")):
+        with suppress(FileNotFoundError):  # another item's stack, finished meanwhile
+            stacks.append(json.loads(path.read_text()))
+    return stacks
 
 
 def close_stack(fingerprints: list[str]) -> None:
     """All cells of the stack are published: its state is needed no more."""
-    checkpoint = open_stack(fingerprints)
-    checkpoint.unlink(missing_ok=True)
-    checkpoint.with_suffix(".json").unlink()
+    place = _stack(fingerprints)
+    for path in place.parent.glob(f"{place.name}.*"):  # killed runs may have left partial files too
+        path.unlink(missing_ok=True)
+
+
+def _stack(fingerprints: list[str]) -> Path:
+    return root() / "stacks" / hashlib.sha256("".join(fingerprints).encode()).hexdigest()[:32]
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write a small file whole or not at all."""
-    partial = path.with_suffix(".partial")
+    partial = path.with_suffix(f".partial{os.getpid()}")
     partial.write_text(text)
     partial.replace(path)
 
 
 def publish(fingerprint: str, weights: dict[str, Tensor], history: str, record: dict) -> None:
     """Add a finished cell, whole or not at all."""
-    target, partial = folder(fingerprint), root() / f".partial-{fingerprint}"
+    target, partial = folder(fingerprint), root() / f".partial-{fingerprint}-{os.getpid()}"
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     save_file({name: value.contiguous() for name, value in weights.items()}, partial / "weights.safetensors")

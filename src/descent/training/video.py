@@ -59,10 +59,7 @@ def fingerprints(params: Params, prepared: Prepared, asked: list[Cell]) -> dict[
     rates = getattr(budget, first.model)
     definition: dict[str, Any] = {
         "data": prepared.digest,
-        "code": digest(
-            ["descent.training.stacks", "descent.training.denoising", f"descent.models.{first.model}"],
-            leave_out=["descent.params"],
-        ),
+        "code": digest([__name__, f"descent.models.{first.model}"], leave_out=["descent.params"]),
         "model": model,
         "problem": problem(params, first.experiment, first.model).model_dump() if constrained else None,
         "dual_lr": rates.dual_lr if constrained else None,
