@@ -74,6 +74,7 @@ def test_the_projects_own_file_loads_in_every_profile() -> None:
         ({"profiles.demo.data.ucsd": URL}, "profiles.demo.data.ucsd", "exactly one of generate, path, url"),
         ({"profiles.small.data.ucsd": URL}, "profiles.small.data.ucsd", "exactly one of generate, path, url"),
         ({"profiles.paper.data.ucsd.sha256": None}, "profiles.paper.data.ucsd", "a url needs its sha256"),
+        ({"profiles.small.data.ucsd.sha256": "0" * 64}, "profiles.small.data.ucsd", "sha256 belongs to a url"),
         ({"profiles.paper.data.ucsd.sha256": "2329"}, "profiles.paper.data.ucsd.sha256", "pattern"),
     ],
 )

@@ -23,6 +23,6 @@ def autocast(device: torch.device, precision: str) -> torch.autocast:
 
     `tf32` lets float32 products use the tensor cores, `bf16` computes them in bfloat16.
     """
-    torch.set_flush_denormal(True)  # saturated softmax weights underflow, and denormals cost a CPU tenfold
+    torch.set_flush_denormal(True)  # saturated softmax weights underflow
     torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16")

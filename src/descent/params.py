@@ -164,6 +164,8 @@ class Source(Schema):
             raise ValueError("name exactly one of generate, path, url")
         if self.url is not None and self.sha256 is None:
             raise ValueError("a url needs its sha256")
+        if self.url is None and self.sha256 is not None:
+            raise ValueError("sha256 belongs to a url; nothing else is checked against it")
         return self
 
 

@@ -1,6 +1,7 @@
 """Unpacking archives: nothing lands outside the folder, nothing is half unpacked without a word."""
 
 import gzip
+import lzma
 import stat
 import tarfile
 import zipfile
@@ -18,8 +19,8 @@ DAMAGE = (
     gzip.BadGzipFile,
     zlib.error,
     EOFError,
-    NotImplementedError,  # zipfile: a compression it does not know
-    RuntimeError,  # zipfile: a password
+    lzma.LZMAError,
+    RuntimeError,  # zipfile: a password, or a compression it does not know
 )
 
 
