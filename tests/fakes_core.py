@@ -18,8 +18,9 @@ from torch import Tensor, nn
 
 from descent.cells import Cell
 from descent.datasets.video import Prepared, load
-from descent.params import Params, PrimalDual
+from descent.params import Params
 from descent.primal_dual.arms import ERM, Constrained
+from descent.schema import PrimalDual
 from descent.training import video
 from descent.training.denoising import Denoising
 from descent.training.loop import Run, Task, train

@@ -10,7 +10,7 @@ import pytest
 from descent.datasets.clips import Clip
 from descent.datasets.prepare import prepare, split_clips, spread
 from descent.errors import UserError
-from descent.params import Frame, Source
+from descent.schema_video import Frame, Source
 from tests.fakes_video import noise, write_clips
 
 OFFICIAL = Frame(size=16, patch=8, split="official")

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from descent.params import PrimalDual
 from descent.primal_dual.arms import ERM, Constrained
 from descent.primal_dual.constraints import relative_violations, violations
 from descent.primal_dual.lagrangian import effective_weights, lagrangian
 from descent.primal_dual.multipliers import Multipliers
 from descent.primal_dual.resilience import Slacks
+from descent.schema import PrimalDual
 from tests.fakes_core import small_problem
 
 CPU = torch.device("cpu")

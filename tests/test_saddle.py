@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from descent.params import PrimalDual
 from descent.primal_dual.arms import ERM, Constrained
+from descent.schema import PrimalDual
 from descent.training.loop import Run, primal_dual_step, train
 from tests.fakes_core import small_params, small_problem
 

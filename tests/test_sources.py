@@ -18,7 +18,7 @@ from descent import params
 from descent.datasets import downloads, manifest
 from descent.datasets.sources import fetch
 from descent.errors import UserError
-from descent.params import Generate, Source
+from descent.schema_video import Generate, Source
 
 MEMBERS = {f"set/train/a/{number:03d}.png": Random(number).randbytes(997) for number in range(1, 12)}
 

@@ -13,7 +13,7 @@ from descent.datasets.clips import find_clips, read_frames
 from descent.datasets.scenes import SCENES
 from descent.datasets.synthetic import generate, render
 from descent.errors import UserError
-from descent.params import Generate
+from descent.schema_video import Generate
 from stages import download, preprocess_video
 
 FRAMES = 26  # one period of the light's flicker, and one frame

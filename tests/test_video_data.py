@@ -10,7 +10,7 @@ import pytest
 from descent.datasets import video
 from descent.datasets.prepare import prepare
 from descent.errors import UserError
-from descent.params import Frame, Source
+from descent.schema_video import Frame, Source
 from tests.fakes_video import noise, write_clips
 
 TOKENS, PATCH, ACROSS = 5, 4, 3

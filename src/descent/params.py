@@ -1,197 +1,43 @@
 """params.yaml as frozen, strict objects: an unknown key, a wrong type or a missing key names its path."""
 
 import json
-import math
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ValidationError, model_validator
 from ruamel.yaml import YAML, YAMLError  # YAML 1.2, as DVC reads it: 1e-3 is a number
 
 from descent.errors import UserError
+from descent.schema import Evaluation, Method, NonNegative, PrimalDual, Schema, Training
+from descent.schema_text import Ablation, AblationBudget, Encoder, Text, TextBudget, TextSource, UTText
+from descent.schema_video import DUST, UT, Infeasible, Source, Video, VideoBudget
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1)]
-Seed = Annotated[int, Field(ge=0)]
-Share = Annotated[float, Field(ge=0, lt=1)]
-Method = Literal["constrained", "unconstrained"]
-Item = TypeVar("Item")
-Grid = Annotated[list[Item], Field(min_length=1)]
-
-
-def _square(number: int) -> int:
-    if number < 1 or math.isqrt(number) ** 2 != number:
-        raise ValueError("a separable DCT dictionary needs a square number of atoms, such as 256, 576 or 1024")
-    return number
-
-
-class Schema(BaseModel):
-    """Immutable, no unknown key, no silent conversion."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class Frame(Schema):
-    size: Count
-    patch: Count
-    split: Literal["official", "training_only"]
-
-    @model_validator(mode="after")
-    def _whole_patches(self) -> "Frame":
-        if self.size % self.patch:
-            raise ValueError(f"size {self.size} is not a multiple of patch {self.patch}")
-        return self
-
-
-class Video(Schema):
-    datasets: Grid[str]
-    models: Grid[str]
-    methods: Grid[Method]
-    frame: Frame
-    noise_scale: Literal["dataset"] | Positive
-    patch_loss: Literal["sum", "mean"]
-    tolerance: NonNegative
-    report: Literal["feasible", "best", "final"]
-
-
-class UT(Schema):
-    reading: Literal["codes", "pixels"]
-    step_scale: Positive
-    feedforward_gain: NonNegative
-    residual: bool
-    exact_beta: bool
-    decouple: bool
-
-
-class Dictionaries(Schema):
-    constrained: Literal["shared", "per_layer"]
-    unconstrained: Literal["shared", "per_layer"]
-
-
-class DUST(Schema):
-    dictionaries: Dictionaries
-    attention: Literal["dictionary", "dct"]
-    step_scale: Positive
-    threshold: NonNegative
-    kappa: Annotated[float, Field(ge=0, le=1)]
+VIDEO_MODELS = ("ut", "dust")
+TEXT_MODELS = ("ut_text", "distilbert", "roberta")
 
 
 class Models(Schema):
     ut: UT
     dust: DUST
-
-
-class PrimalDual(Schema):
-    """The constrained problem of one model (METHOD 1); alpha, R0 and rho are the paper's symbols."""
-
-    alpha: Share
-    R0: Positive
-    cap_layer: Literal[0, 1]
-    constraint: Literal["difference", "ratio"]
-    through_previous: bool
-    resilience: Literal["slacks", "decay", "none"]
-    rho: Positive
-    restart: bool
-    reset_moments: bool
-    slack_optimizer: Literal["adam", "sgd"]
-    slack_lr: Positive
-    dual_optimizer: Literal["adam", "sgd"]
-    dual_every: Count
-    dual_forward: Literal["same", "fresh"]
-    warmup_epochs: Annotated[int, Field(ge=0)]
+    ut_text: UTText
+    distilbert: Encoder
+    roberta: Encoder
 
 
 class PrimalDuals(Schema):
     ut: PrimalDual
     dust: PrimalDual
-
-
-class StackElements(Schema):
-    cpu: Count
-    cuda: Count
-
-
-class Training(Schema):
-    schedule: Literal["constant", "cosine"]
-    betas: Annotated[list[Share], Field(min_length=2, max_length=2)]
-    clip_norm: Positive
-    diverged_above: Positive
-    checkpoint_seconds: NonNegative
-    precision: Literal["float32", "tf32", "bf16"]
-    compile: bool
-    stack_elements: StackElements
-
-
-class Evaluation(Schema):
-    gammas: Grid[NonNegative]
-    noise_draws: Count
-    seed: Seed
-    batch: Count
-
-
-class Infeasible(Schema):
-    dataset: str
-    model: str
-    layers: Count
-    eps: NonNegative
-    seed: Seed
-    primal_dual: dict[str, Any]
-
-
-class Generate(Schema):
-    seed: Seed
-    train_clips: Count
-    test_clips: Count
-    frames: Count
-
-
-class Source(Schema):
-    """Where one data set comes from: exactly one of generate, path, url (with sha256)."""
-
-    generate: Generate | None = None
-    path: str | None = None
-    url: str | None = None
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
-    part: str | None = None
-    train_clips: Count | None = None
-    test_clips: Count | None = None
-    frames_per_clip: Count | None = None
-
-    @model_validator(mode="after")
-    def _one_source(self) -> "Source":
-        if sum(kind is not None for kind in (self.generate, self.path, self.url)) != 1:
-            raise ValueError("name exactly one of generate, path, url")
-        if self.url is not None and self.sha256 is None:
-            raise ValueError("a url needs its sha256")
-        if self.url is None and self.sha256 is not None:
-            raise ValueError("sha256 belongs to a url; nothing else is checked against it")
-        return self
-
-
-class LearningRates(Schema):
-    lr: Positive
-    dual_lr: Positive
-
-
-class VideoBudget(Schema):
-    layers: Grid[Count]
-    eps: Grid[NonNegative]
-    seeds: Grid[Seed]
-    tokens: Annotated[int, Field(ge=2)]
-    batch: Count
-    epochs: Count
-    epoch_sequences: Count | None
-    validation_sequences: Count
-    test_sequences: Count | None
-    atoms: Annotated[int, AfterValidator(_square)]
-    ut: LearningRates
-    dust: LearningRates
+    ut_text: PrimalDual
+    distilbert: PrimalDual
+    roberta: PrimalDual
 
 
 class Profile(Schema):
     data: dict[str, Source]
     video: VideoBudget
+    texts: dict[str, TextSource]
+    text: TextBudget
+    ablation: AblationBudget
 
 
 class Params(Schema):
@@ -201,26 +47,40 @@ class Params(Schema):
     device: Literal["auto", "cpu", "cuda"]
     local_data: str
     video: Video
+    text: Text
     models: Models
     primal_dual: PrimalDuals
     training: Training
     evaluation: Evaluation
     infeasible: Infeasible
+    ablation: Ablation
     profiles: dict[str, Profile]
 
     @model_validator(mode="after")
     def _names_exist(self) -> "Params":
         _known("profile", [self.profile], self.profiles)
-        _known("video.models", self.video.models, Models.model_fields)
-        _known("infeasible.model", [self.infeasible.model], Models.model_fields)
-        _known("infeasible.primal_dual", self.infeasible.primal_dual, PrimalDual.model_fields)
-        for model in self.video.models:
-            if self.constraints(model).warmup_epochs >= self.budget.video.epochs:
+        budget = self.budget
+        _known("video.models", self.video.models, VIDEO_MODELS)
+        _known("video.datasets", self.video.datasets, budget.data)
+        _known("infeasible.model", [self.infeasible.model], VIDEO_MODELS)
+        _known("infeasible.dataset (one of video.datasets)", [self.infeasible.dataset], self.video.datasets)
+        _known("text.models", self.text.models, TEXT_MODELS)
+        _known("text.datasets", self.text.datasets, budget.texts)
+        _known("ablation.model", [self.ablation.model], TEXT_MODELS)
+        _known("ablation.dataset (one of text.datasets)", [self.ablation.dataset], self.text.datasets)
+        tokenizers = {model: getattr(self.models, model).tokenizer for model in self.text.models}
+        _known("models.<model>.tokenizer (one of text.tokenizers)", tokenizers.values(), self.text.tokenizers)
+        _known("profiles.<profile>.text.tokenizers", self.text.tokenizers, budget.text.tokenizers)
+        _known("text.per_dataset", self.text.per_dataset, budget.texts)
+        for models in self.text.per_dataset.values():
+            _known("text.per_dataset.<dataset>", models, TEXT_MODELS)
+        epochs = {model: budget.video.epochs for model in self.video.models}
+        epochs |= {model: getattr(budget.text, model).epochs for model in self.text.models}
+        for model, count in epochs.items():
+            if getattr(self.primal_dual, model).warmup_epochs >= count:
                 raise ValueError(
                     f"primal_dual.{model}.warmup_epochs leaves none of the profile's epochs to the duals"
                 )
-        _known("video.datasets", self.video.datasets, self.profiles[self.profile].data)
-        _known("infeasible.dataset (one of video.datasets)", [self.infeasible.dataset], self.video.datasets)
         return self
 
     @property
@@ -228,10 +88,19 @@ class Params(Schema):
         """The data sources, grids and budgets of the profile in use."""
         return self.profiles[self.profile]
 
-    def constraints(self, model: str, overrides: dict[str, Any] | None = None) -> PrimalDual:
-        """primal_dual.<model>, with some values replaced by an experiment's own section."""
+    def constraints(self, model: str, overrides: dict[str, Any] | None = None, where: str = "") -> PrimalDual:
+        """primal_dual.<model>, with some values replaced by the section named `where`.
+
+        Raises:
+            UserError: the section holds an unknown key or a wrong type.
+        """
         values = getattr(self.primal_dual, model).model_dump() | (overrides or {})
-        return _validate(PrimalDual, values, "infeasible.primal_dual" if overrides else f"primal_dual.{model}")
+        return _validate(PrimalDual, values, where or f"primal_dual.{model}")
+
+    def text_constraints(self, model: str, dataset: str) -> PrimalDual:
+        """The constrained problem of a text model on a data set (Table 2: rho differs between data sets)."""
+        overrides = self.text.per_dataset.get(dataset, {}).get(model)
+        return self.constraints(model, overrides, f"text.per_dataset.{dataset}.{model}" if overrides else "")
 
 
 def _known(where: str, names: Any, choices: Any) -> None:
@@ -272,5 +141,8 @@ def load(path: Path = Path("params.yaml")) -> Params:
     except YAMLError as error:
         raise UserError(f"{path} is not YAML: {error}") from None
     params = _validate(Params, values, str(path))
-    params.constraints(params.infeasible.model, params.infeasible.primal_dual)
+    params.constraints(params.infeasible.model, params.infeasible.primal_dual, "infeasible.primal_dual")
+    for dataset, models in params.text.per_dataset.items():
+        for model in models:
+            params.text_constraints(model, dataset)
     return params

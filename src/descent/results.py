@@ -10,34 +10,50 @@ from descent.errors import UserError
 
 COLUMNS = {
     "profile": str,
-    "experiment": str,  # video | infeasible
+    "experiment": str,  # video | infeasible | text | alpha | dual_lr | resilience
     "dataset": str,
-    "model": str,  # ut | dust, or the maps `identity` and `zero` (method `reference`, layers 0)
+    "model": str,  # a module of models/, or the maps `identity` and `zero` (method `reference`, layers 0)
     "method": str,  # constrained | unconstrained | reference
     "layers": int,
     "eps": float,  # training noise level
-    "seed": int,
+    "seed": int,  # of text cells also the number of the trial
+    "varied": str,  # the value that an ablation gives to what its experiment is named after, else empty
     "split": str,  # validation | test
     "gamma": float,  # test noise level
     "layer": int,
+    "bin": float,  # lower edge of a histogram's bin, 0 for metrics that are no histogram
     "metric": str,  # METRICS
     "value": float,
 }
+ABSENT = {"varied": "", "bin": 0.0}  # what rows that say nothing of it hold
 METRICS = {
-    "loss": "f_l: mean squared error of layer l's output per patch (test), units of params video.patch_loss",
-    "rmse": "root mean squared error of the last layer's output, 0-255 gray levels",
+    "loss": "f_l on test data: of video the squared error per patch (units of video.patch_loss), of text the "
+    "cross-entropy in nats",
+    "rmse": "video: root mean squared error of the last layer's output, 0-255 gray levels",
     "rmse_clipped": "the same with the output clipped to [0, 255]",
+    "accuracy": "text: share of test texts whose label layer l's output predicts",
+    "ratio_mean": "text: mean over test texts and layers of f(X_l) / f(X_{l-1}) of one text, at gamma = eps",
+    "ratio_median": "the median of the same ratios",
+    "ratio_below_one": "the share of them below 1",
+    "ratio_below_target": "the share of them at or below 1 - alpha",
+    "ratio_share": "the share of them from `bin` to the next bin; the last one takes all that is larger",
     "validation_loss": "f_l on validation data at the training noise level, at the reported epoch",
-    "violation": "relative violation of constraint l on validation data at the reported epoch, <= 0 satisfied",
-    "feasible": "1 where the worst relative violation on validation data is below video.tolerance, else 0",
+    "violation": "relative violation of constraint l at the training noise level, <= 0 satisfied; on validation "
+    "data at the reported epoch, and on test data",
+    "feasible": "1 where the worst relative violation of the split is within the tolerance, else 0",
     "diverged": "1 where training met NaN or a loss above training.diverged_above, else 0",
     "epoch": "the epoch whose weights are reported",
+    "lr": "the primal learning rate of the cell",
+    "dual_lr": "the dual learning rate of a constrained cell",
+    "alpha": "the required descent of a constrained cell",
+    "rho": "the resilience coefficient of a constrained cell",
 }
 
 
 def write(rows: pd.DataFrame, path: Path) -> None:
     """Check the columns, sort, and write a parquet file whole or not at all."""
-    table = rows.loc[:, list(COLUMNS)].astype(COLUMNS)
+    absent = {name: value for name, value in ABSENT.items() if name not in rows}
+    table = rows.assign(**absent).loc[:, list(COLUMNS)].astype(COLUMNS)
     unknown = set(table["metric"]) - set(METRICS)
     if unknown:
         raise ValueError(f"unknown metrics {sorted(unknown)}")

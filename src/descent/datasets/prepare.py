@@ -22,7 +22,7 @@ from tqdm import tqdm
 from descent.datasets.clips import Clip, find_clips, read_frames
 from descent.datasets.folders import written_whole
 from descent.errors import UserError
-from descent.params import Frame, Source
+from descent.schema_video import Frame, Source
 
 SPLITS = ("train", "validation", "test")
 Counts = Int64[np.ndarray, "256"]  # how often each pixel value occurs

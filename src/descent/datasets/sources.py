@@ -6,7 +6,7 @@ from pathlib import Path
 from descent.datasets import archives, downloads, manifest, synthetic
 from descent.datasets.folders import written_whole
 from descent.errors import UserError
-from descent.params import Source
+from descent.schema_video import Source
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from jaxtyping import UInt8
 from descent.datasets.scenes import SCENES, Scene, paint, populate
 from descent.datasets.walkers import draw, draw_shadow
 from descent.errors import UserError
-from descent.params import Generate
+from descent.schema_video import Generate
 
 Frames = Iterator[UInt8[np.ndarray, "height width 3"]]
 SPLITS = ("train", "test")

@@ -10,8 +10,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from descent.datasets.video import Sequences
-from descent.params import Evaluation
 from descent.perturbations import generator, perturb
+from descent.schema import Evaluation
 
 TEST = 2**32 - 2  # no training stream's key begins with it
 

@@ -6,11 +6,11 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from descent.params import PrimalDual
 from descent.primal_dual.constraints import relative_violations, violations
 from descent.primal_dual.lagrangian import effective_weights, lagrangian
 from descent.primal_dual.multipliers import Multipliers
 from descent.primal_dual.resilience import Slacks
+from descent.schema import PrimalDual
 
 
 class ERM:

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from descent.params import PrimalDual
+from descent.schema import PrimalDual
 
 
 def violations(f: Float[Tensor, "cells depth"], problem: PrimalDual) -> Float[Tensor, "cells depth"]:

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from descent.params import PrimalDual
+from descent.schema import PrimalDual
 
 
 class Multipliers:

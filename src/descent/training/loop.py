@@ -12,8 +12,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from descent.devices import autocast
-from descent.params import Training
 from descent.primal_dual.arms import ERM, Constrained
+from descent.schema import Training
 from descent.training import checkpoints
 
 

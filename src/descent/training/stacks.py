@@ -11,8 +11,8 @@ from torch import nn
 
 from descent.cells import Cell
 from descent.errors import UserError
-from descent.params import LearningRates, PrimalDual, Training
 from descent.primal_dual.arms import ERM, Constrained
+from descent.schema import LearningRates, PrimalDual, Training
 from descent.training import store
 from descent.training.loop import Run, Task, train
 

@@ -12,7 +12,8 @@ from descent.closure import digest
 from descent.datasets.video import Prepared, load
 from descent.devices import choose
 from descent.errors import UserError
-from descent.params import Params, PrimalDual
+from descent.params import Params
+from descent.schema import PrimalDual
 from descent.training import store
 from descent.training.denoising import Denoising
 from descent.training.executor import train_all
