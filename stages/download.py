@@ -10,6 +10,8 @@ from descent.datasets import sources
 def main(dataset: str) -> None:
     """Generate, unpack, download or point to the data set, as the profile in use says."""
     values = params.load()
+    if dataset not in values.budget.data:
+        raise errors.UserError(f"unknown video data set {dataset!r}; known: {', '.join(values.budget.data)}")
     sources.fetch(dataset, values.budget.data[dataset], values.local_data, Path("data/raw") / dataset)
 
 

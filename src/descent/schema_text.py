@@ -30,8 +30,11 @@ class Hub(Schema):
     """A repository of the Hugging Face hub; without a revision its newest state."""
 
     id: str
-    configuration: str | None = None
     revision: str | None = None
+
+
+class HubData(Hub):
+    configuration: str | None = None
 
 
 class GenerateTexts(Schema):
@@ -47,7 +50,7 @@ class TextSource(Schema):
     path: str | None = None
     url: str | None = None
     sha256: Checksum | None = None
-    hub: Hub | None = None
+    hub: HubData | None = None
     train_texts: Count | None = None
     test_texts: Count | None = None
 

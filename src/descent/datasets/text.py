@@ -1,0 +1,134 @@
+"""Tokenised texts, gathered straight from the memory maps, and batches of texts of like length."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Int, Int64, Integer
+from torch import Tensor
+
+from descent.errors import UserError
+
+
+@dataclass(frozen=True)
+class Texts:
+    """One split: text i is tokens[offsets[i]:offsets[i + 1]]."""
+
+    tokens: Integer[np.ndarray, " tokens"]
+    offsets: Int64[np.ndarray, " ends"]  # one more than there are texts
+    labels: Int64[np.ndarray, " texts"]
+    pad: int
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def lengths(self) -> Int64[np.ndarray, " texts"]:
+        """Tokens of each text, special ones included."""
+        return np.diff(self.offsets)
+
+    def gather(
+        self, index: Int[np.ndarray, " batch"]
+    ) -> tuple[Int64[Tensor, "batch tokens"], Int64[Tensor, " batch"], Int64[Tensor, " batch"]]:
+        """The texts with these numbers, padded to the longest of them; their lengths; their labels."""
+        starts = self.offsets[index]
+        lengths = self.offsets[index + 1] - starts
+        place = np.arange(lengths.max(initial=0))
+        real = place < lengths[:, None]
+        # Beyond a text's end its first token is read, and then painted over.
+        numbers = self.tokens[starts[:, None] + np.where(real, place, 0)]
+        padded = np.where(real, numbers.astype(np.int64), self.pad)
+        return torch.from_numpy(padded), torch.from_numpy(lengths), torch.from_numpy(self.labels[index])
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A tokenised data set."""
+
+    folder: Path
+    name: str
+    tokenizer: str
+    vocabulary: int
+    pad: int
+    classes: int
+    max_tokens: int
+    synthetic: bool
+    digest: str
+    frequencies: Int64[np.ndarray, " vocabulary"]  # of the tokens of the training split
+
+    def split(self, name: str) -> Texts:
+        """The texts of `train`, `validation` or `test`."""
+        tokens, offsets, labels = _arrays(self.folder, name)
+        return Texts(tokens, offsets, labels, self.pad)
+
+
+def load(folder: Path) -> Tokens:
+    """Open a tokenised data set.
+
+    Raises:
+        UserError: the folder is missing or incomplete.
+    """
+    try:
+        meta = json.loads((folder / "meta.json").read_text())
+        for split, texts in meta["texts"].items():
+            tokens, offsets, labels = _arrays(folder, split)
+            if not len(labels) == len(offsets) - 1 == texts or len(tokens) != offsets[-1]:
+                raise ValueError(f"{split} does not hold {texts} texts")
+        frequencies = np.load(folder / "frequencies.npy")
+        if len(frequencies) != meta["vocabulary"]:
+            raise ValueError("frequencies.npy is of another vocabulary")
+        keys = ("tokenizer", "vocabulary", "pad", "max_tokens", "synthetic", "digest")
+        return Tokens(
+            folder=folder,
+            name=meta["dataset"],
+            classes=len(meta["classes"]),
+            frequencies=frequencies,
+            **{key: meta[key] for key in keys},
+        )
+    except (OSError, ValueError, KeyError):
+        raise UserError(
+            f"{folder} is missing or incomplete: run `dvc repro --force preprocess_text@{folder.parent.name}-{folder.name}`"
+        ) from None
+
+
+def batches(
+    lengths: Int[np.ndarray, " texts"],
+    order: Int[np.ndarray, " texts"],
+    size: int,
+    pool: int,
+    rng: np.random.Generator,
+) -> list[Int[np.ndarray, " size"]]:
+    """Batches of exactly `size` text numbers for one epoch; the last texts of `order` that fill none are left out.
+
+    Texts of like length come together: `order` is cut into pools of `pool` batches, each is sorted by length, and
+    the batches of all pools are then shuffled.
+
+    Args:
+        order: a permutation of the texts' numbers.
+        rng: shuffles the batches.
+    """
+    kept = order[: len(order) // size * size]
+    pools = (kept[begin : begin + pool * size] for begin in range(0, len(kept), pool * size))
+    by_pool = [part[np.argsort(lengths[part], kind="stable")].reshape(-1, size) for part in pools]
+    return list(rng.permutation(np.concatenate(by_pool))) if by_pool else []
+
+
+def by_length(lengths: Int[np.ndarray, " texts"], size: int) -> list[Int[np.ndarray, " _"]]:
+    """All texts, the shortest first, in batches of `size`; the last may be smaller."""
+    order = np.argsort(lengths, kind="stable")
+    return [order[begin : begin + size] for begin in range(0, len(order), size)]
+
+
+def padding_waste(lengths: Int[np.ndarray, " texts"], batches: Sequence[Int[np.ndarray, " _"]]) -> float:
+    """Which share of the positions of all batches is padding."""
+    positions = sum(len(batch) * int(lengths[batch].max()) for batch in batches)
+    return 1 - sum(int(lengths[batch].sum()) for batch in batches) / positions
+
+
+def _arrays(folder: Path, split: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Tokens, offsets and labels of a split; the tokens stay on the disk until they are gathered."""
+    tokens = np.load(folder / f"{split}_tokens.npy", mmap_mode="r")
+    return tokens, np.load(folder / f"{split}_offsets.npy"), np.load(folder / f"{split}_labels.npy")
