@@ -3,12 +3,17 @@
 import sys
 
 from descent import errors, params
-from descent.training.video import train_cells
+from descent.datasets.video import load
+from descent.devices import choose
+from descent.experiments import video
+from descent.training.items import train
 
 
-def main(experiment: str, dataset: str, model: str, method: str) -> None:
+def main(*words: str) -> None:
     """Write data/runs/<experiment>/<dataset>-<model>-<method>/."""
-    train_cells(params.load(), experiment, dataset, model, method)
+    values = params.load()
+    video.check_names(values, *words)
+    train(video.item(values, load(video.prepared_folder(words[1])), choose(values.device), *words))
 
 
 if __name__ == "__main__":

@@ -16,13 +16,18 @@ import torch
 from ruamel.yaml import YAML
 from torch import Tensor, nn
 
-from descent.cells import Cell
+from descent.cells import Cell, scores_file
 from descent.datasets.video import Prepared, load
+from descent.devices import choose
+from descent.evaluation import scores
+from descent.evaluation.video import scoring
+from descent.experiments import video
 from descent.params import Params
 from descent.primal_dual.arms import ERM, Constrained
 from descent.schema import PrimalDual
-from descent.training import video
+from descent.training import items
 from descent.training.denoising import Denoising
+from descent.training.items import Item
 from descent.training.loop import Run, Task, train
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -188,16 +193,38 @@ def enter_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
     return load(Path("data/prepared") / DATASET)
 
 
+def video_item(params: Params, *words: str) -> Item:
+    """The matrix item of these words, as the stages of video make it."""
+    video.check_names(params, *words)
+    return video.item(params, load(video.prepared_folder(words[1])), choose(params.device), *words)
+
+
+def train_cells(params: Params, *words: str) -> None:
+    """stages.train_video with these parameters."""
+    items.train(video_item(params, *words))
+
+
+def evaluate_cells(params: Params, *words: str) -> None:
+    """stages.evaluate_video with these parameters."""
+    item, prepared = video_item(params, *words), load(video.prepared_folder(words[1]))
+    scores.evaluate(item, scoring(params, prepared, item, words[0]), scores_file(*words))
+
+
 def serially(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Let the training stage train its stacks here, one by one; returns their cells' names as they begin."""
+    """Let the stages do their stacks here, one by one; returns the names of those trained as they begin."""
     told: list[list[str]] = []
 
-    def train_all(stacks: list, work: Callable, device: torch.device, planned: int, tell: Callable) -> None:
+    def run_all(stacks: list, work: Callable, device: torch.device, planned: int, tell: Callable) -> None:
         for stack in stacks:
-            told.append([cell.name for cell in stack])
             work(stack, tell)
 
-    monkeypatch.setattr(video, "train_all", train_all)
+    def train_all(stacks: list, *others: Any) -> None:
+        for stack in stacks:
+            told.append([cell.name for cell in stack])
+            run_all([stack], *others)
+
+    monkeypatch.setattr(items, "run_all", train_all)
+    monkeypatch.setattr(scores, "run_all", run_all)
     return told
 
 

@@ -7,6 +7,9 @@ import pandas as pd
 
 from descent.cells import Cell, infeasible_cells, video_cells
 from descent.params import Params, load
+from descent.results import ABSENT
+from descent.selection import select
+from tests.fakes_results_text import text_rows
 
 SIGMA = {"avenue": 63.0, "ucsd": 46.0, "shanghaitech": 55.0}
 INTENSITY = {"avenue": 120.0, "ucsd": 106.0, "shanghaitech": 134.0}
@@ -18,11 +21,16 @@ def fake_params(**changes: object) -> Params:
     values |= {"profile": "demo", "eps": 0.13, "method": "constrained"}
     values["profiles"]["demo"]["video"] |= {"layers": [3, 5], "eps": [0.0, 0.15], "seeds": [0]}
     values["primal_dual"]["ut"]["cap_layer"] = 1
+    values["text"]["eps"] = values["ablation"]["eps"] = 0.4
+    values["ablation"] |= {"dataset": "imdb", "model": "roberta"}
+    values["profiles"]["demo"]["text"] |= {"eps": [0.0, 1.0], "trials": 3}
+    values["profiles"]["demo"]["text"]["ut_text"]["layers"] = [3, 5]
+    values["profiles"]["demo"]["ablation"] = {"alpha": [0.02, 0.1, 0.2], "dual_lr": [0.001, 0.01, 0.1], "seeds": 3}
     return Params.model_validate(values).model_copy(update=changes)
 
 
 def fake_results(params: Params) -> pd.DataFrame:
-    """Rows for every cell that params.yaml asks for; only the constrained arm always descends."""
+    """Rows for every cell that params.yaml asks for, video first; only the constrained arm always descends."""
     video, asked = params.video, params.infeasible
     cells = [
         c
@@ -35,7 +43,14 @@ def fake_results(params: Params) -> pd.DataFrame:
     rows = [row for cell in cells for row in _cell_rows(params, cell)]
     for dataset in dict.fromkeys([*video.datasets, asked.dataset]):
         rows += _reference_rows(params, dataset)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows + text_rows(params)).fillna(ABSENT)
+
+
+def change(results: pd.DataFrame, value: float, **where: object) -> None:
+    """Give the matching rows, of which there must be some, another value."""
+    chosen = select(results, **where).index
+    assert len(chosen)
+    results.loc[chosen, "value"] = value
 
 
 def _gammas(params: Params) -> list[float]:
@@ -51,7 +66,8 @@ def _gammas(params: Params) -> list[float]:
 
 def _jitter(cell: Cell, *words: object) -> float:
     """A reproducible number in [-1, 1] that differs from cell to cell."""
-    text = repr((cell, words)).encode()
+    identity = {key: value for key, value in vars(cell).items() if key != "varied"}  # no video cell varies
+    text = repr((identity, words)).encode()
     return zlib.crc32(text) / 2**31 - 1
 
 
@@ -86,9 +102,12 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
         if layer >= cap:
             bound = params.constraints(cell.model)
             violation = loss / bound.R0 - 1 if layer == cap else loss / losses[layer - 1] - (1 - bound.alpha)
-            rows.append(identity | at_eps | {"layer": layer, "metric": "violation", "value": violation})
-    states = {"feasible": float(constrained and not failed), "diverged": 0.0, "epoch": 17.0}
+            missed = {"layer": layer, "metric": "violation", "value": violation}
+            rows += [identity | at_eps | missed, identity | at_eps | missed | {"split": "test"}]
+    feasible = float(constrained and not failed)
+    states = {"feasible": feasible, "diverged": 0.0, "epoch": 17.0}
     last = {"layer": cell.layers}
+    rows.append(identity | at_eps | last | {"split": "test", "metric": "feasible", "value": feasible})
     return rows + [identity | at_eps | last | {"metric": name, "value": value} for name, value in states.items()]
 
 

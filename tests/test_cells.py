@@ -6,8 +6,8 @@ import pytest
 
 from descent.cells import Cell, fingerprint, infeasible_cells, runs_folder, scores_file, video_cells
 from descent.errors import UserError
+from descent.experiments.video import check_names
 from descent.params import Params
-from descent.training.video import cells
 from tests.fakes_core import small_params
 
 BUDGET = "profiles.demo.video"
@@ -62,13 +62,20 @@ def test_a_fingerprint_depends_on_the_cell_and_on_its_definition() -> None:
     cell = Cell("video", *ITEM, layers=3, eps=0.13, seed=2)
     others = [
         fingerprint(Cell("video", *ITEM, layers=3, eps=0.13, seed=3), {"lr": 1.0}),
-        fingerprint(Cell("infeasible", *ITEM, layers=3, eps=0.13, seed=2), {"lr": 1.0}),
+        fingerprint(Cell("video", "ucsd", "dust", "unconstrained", layers=3, eps=0.13, seed=2), {"lr": 1.0}),
         fingerprint(cell, {"lr": 2.0}),
         fingerprint(cell, {"lr": 1.0, "more": None}),
     ]
     first = fingerprint(cell, {"a": 1, "lr": 1.0})
     assert first == fingerprint(cell, {"lr": 1.0, "a": 1})
     assert len({first, *others}) == 5 and all(len(name) == 32 for name in others)
+
+
+def test_why_a_cell_is_trained_is_not_in_its_fingerprint() -> None:
+    places = [("text", ""), ("alpha", "0.1"), ("dual_lr", "0.01"), ("resilience", "decay")]
+    cells = [Cell(experiment, *ITEM, layers=3, eps=0.4, seed=0, varied=value) for experiment, value in places]
+    assert len({fingerprint(cell, {"alpha": 0.1}) for cell in cells}) == 1
+    assert len(set(cells)) == 4
 
 
 @pytest.mark.parametrize(
@@ -82,4 +89,4 @@ def test_a_fingerprint_depends_on_the_cell_and_on_its_definition() -> None:
 )
 def test_an_unknown_matrix_item_is_told(words: tuple[str, str, str, str], told: str) -> None:
     with pytest.raises(UserError, match=told):
-        cells(small_params(), *words)
+        check_names(small_params(), *words)

@@ -15,8 +15,16 @@ from descent.datasets.video import Prepared, Sequences
 from descent.errors import UserError
 from descent.evaluation import video as evaluation
 from descent.evaluation.sweeps import Sweep, sweep
-from descent.training import video
-from tests.fakes_core import TOKENS, enter_project, serially, small_params
+from descent.training import store
+from tests.fakes_core import (
+    TOKENS,
+    enter_project,
+    evaluate_cells,
+    serially,
+    small_params,
+    train_cells,
+    video_item,
+)
 
 ITEM = ("video", "ucsd", "dust", "constrained")
 OUT = runs_folder(*ITEM)
@@ -36,22 +44,25 @@ def test_the_sweep_has_every_training_level_once(prepared: Prepared) -> None:
 
 def evaluated(**changes: object) -> pd.DataFrame:
     params = small_params(changes)
-    evaluation.evaluate_cells(params, *ITEM)
+    evaluate_cells(params, *ITEM)
     return pd.read_parquet(scores_file(*ITEM))
 
 
 def test_the_rows_of_a_matrix_item_are_complete_and_agree_with_each_other(prepared: Prepared) -> None:
     params = small_params()
-    video.train_cells(params, *ITEM)
+    train_cells(params, *ITEM)
     table = evaluated()
     assert list(table) == list(results.COLUMNS) and table["value"].notna().all()
     assert {str(kind) for kind in table.dtypes[["layers", "layer", "seed"]]} == {"int64"}
     levels = evaluation.gammas(params, "video")
-    for cell in video.cells(params, *ITEM):
+    for cell in video_item(params, *ITEM).cells:
         own = table[(table["layers"] == cell.layers) & (table["eps"] == cell.eps)]
         test = own[own["split"] == "test"]
         counts = {"loss": (cell.layers + 1) * len(levels), "rmse": len(levels), "rmse_clipped": len(levels)}
+        counts |= {"violation": cell.layers + 1, "feasible": 1}
         assert test["metric"].value_counts().to_dict() == counts
+        losses = test[(test["metric"] == "loss") & (test["gamma"] == cell.eps)].sort_values("layer")["value"]
+        check_verdict(test, cell, losses.to_numpy())
         last = test[(test["metric"] == "loss") & (test["layer"] == cell.layers)].sort_values("gamma")
         rmse = test[test["metric"] == "rmse"].sort_values("gamma")
         assert sorted(rmse["gamma"]) == levels and (rmse["layer"] == cell.layers).all()
@@ -64,21 +75,33 @@ def check_validation_rows(rows: pd.DataFrame, cell: Cell) -> None:
     record = json.loads((OUT / cell.name / "cell.json").read_text())
     log = pd.read_csv(OUT / cell.name / "history.csv")
     f = log[log["epoch"] == record["epoch"]].sort_values("layer")["loss_validation"].to_numpy()
-    v = np.array([f[0] / 0.5 - 1, *(f[1:] / f[:-1] - 0.8)])
     assert (rows["gamma"] == cell.eps).all()
-    values = {name: group.sort_values("layer")["value"].to_numpy() for name, group in rows.groupby("metric")}
-    assert set(values) == {"validation_loss", "violation", "feasible", "diverged", "epoch"}
+    values = by_metric(rows)
+    numbers = {"lr": 0.01, "dual_lr": 0.05, "alpha": 0.2, "rho": 20.0, "epoch": record["epoch"], "diverged": 0.0}
+    assert set(values) == {"validation_loss", "violation", "feasible", *numbers}
     np.testing.assert_allclose(values["validation_loss"], f, rtol=1e-6)
+    assert {name: values[name].tolist() for name in numbers} == {name: [v] for name, v in numbers.items()}
+    check_verdict(rows, cell, f)
+
+
+def by_metric(rows: pd.DataFrame) -> dict[str, np.ndarray]:
+    return {name: group.sort_values("layer")["value"].to_numpy() for name, group in rows.groupby("metric")}
+
+
+def check_verdict(rows: pd.DataFrame, cell: Cell, f: np.ndarray) -> None:
+    """The violations of these losses at the training level, and what follows from them."""
+    own = rows[rows["metric"].isin(["violation", "feasible"])]
+    assert (own["gamma"] == cell.eps).all()
+    values, v = by_metric(own), np.array([f[0] / 0.5 - 1, *(f[1:] / f[:-1] - 0.8)])
     np.testing.assert_allclose(values["violation"], v, atol=1e-5)
     assert values["feasible"] == [float(v.max() <= 0.02)]
-    assert values["epoch"] == [record["epoch"]] and values["diverged"] == [0.0]
 
 
 def test_the_mean_patch_loss_is_the_sum_over_the_number_of_pixels(prepared: Prepared) -> None:
     cell = Cell(*ITEM, layers=1, eps=0.0, seed=0)
     found = Sweep(np.array([[[0.04, 0.01]]]), np.array([[0.0025]]))
     for loss, scale in (("sum", 16), ("mean", 1)):
-        rows = list(evaluation._test_rows(small_params({"video.patch_loss": loss}), cell, found, [0.5], 0))
+        rows = list(evaluation._rows(small_params({"video.patch_loss": loss}), cell, found, [0.5], 0))
         values = {(row["metric"], row["layer"]): row["value"] for row in rows}
         expected = {
             ("loss", 0): 0.04 * scale,
@@ -90,14 +113,17 @@ def test_the_mean_patch_loss_is_the_sum_over_the_number_of_pixels(prepared: Prep
 
 
 def test_verdicts_are_read_by_the_problem_of_the_experiment(prepared: Prepared) -> None:
-    out = runs_folder("infeasible", "ucsd", "dust", "constrained")
-    cell = Cell("infeasible", "ucsd", "dust", "constrained", 1, 0.3, 0)
-    (out / cell.name).mkdir(parents=True)
-    (out / cell.name / "cell.json").write_text('{"epoch": 2, "diverged": true}')
+    words = ("infeasible", "ucsd", "dust", "constrained")
+    params, out = small_params({"infeasible.layers": 1}), runs_folder(*words)
+    train_cells(params, *words)
+    cell = Cell(*words, 1, 0.3, 0)
+    record = store.record(out, cell) | {"epoch": 2, "diverged": True}
+    (out / cell.name / "cell.json").write_text(json.dumps(record))
     (out / cell.name / "history.csv").write_text(
         "epoch,layer,loss_validation\n1,0,9\n1,1,9\n2,0,0.02\n2,1,0.01\n3,0,9\n3,1,9\n"
     )
-    rows = pd.DataFrame(evaluation._validation_rows(small_params(), cell, out))
+    evaluate_cells(params, *words)
+    rows = pd.read_parquet(scores_file(*words)).query("split == 'validation'")
     values = rows.set_index(["metric", "layer"])["value"].to_dict()
     assert values == pytest.approx(
         {
@@ -108,18 +134,24 @@ def test_verdicts_are_read_by_the_problem_of_the_experiment(prepared: Prepared) 
             ("feasible", 1): 0.0,
             ("diverged", 1): 1.0,
             ("epoch", 1): 2.0,
+            ("lr", 1): 0.01,
+            ("dual_lr", 1): 0.05,
+            ("alpha", 1): 0.9,
+            ("rho", 1): 20.0,
         }
     )
 
 
 def test_a_cell_that_diverged_before_its_first_validation_has_no_validation_losses(prepared: Prepared) -> None:
     params = small_params({"training.diverged_above": 1e-6})
-    video.train_cells(params, *ITEM)
+    train_cells(params, *ITEM)
     table = evaluated(**{"training.diverged_above": 1e-6})
-    rows = table[table["split"] == "validation"]
-    assert set(rows["metric"]) == {"feasible", "diverged", "epoch"}
-    values = rows.groupby("metric")["value"].unique().map(list).to_dict()
-    assert values == {"feasible": [0.0], "diverged": [1.0], "epoch": [0.0]}
+    values = table.groupby(["split", "metric"])["value"].unique().map(list).to_dict()
+    verdicts = {"feasible": [0.0], "diverged": [1.0], "epoch": [0.0]}
+    numbers = {"lr": [0.01], "dual_lr": [0.05], "alpha": [0.2], "rho": [20.0]}
+    assert values == {("validation", name): found for name, found in (verdicts | numbers).items()} | {
+        ("test", "feasible"): [0.0]
+    }
 
 
 def test_cells_scored_before_are_not_swept_again(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,14 +164,14 @@ def test_cells_scored_before_are_not_swept_again(prepared: Prepared, monkeypatch
         return sweep(model, sequences, levels, sigma, cells, *rest)
 
     monkeypatch.setattr(evaluation, "sweep", count)
-    video.train_cells(small_params(), *ITEM)
+    train_cells(small_params(), *ITEM)
     first = evaluated()
     assert swept == [3, 3]
     pd.testing.assert_frame_equal(evaluated(), first, check_exact=True)
     assert swept == [3, 3]
     other = evaluated(**{"evaluation.noise_draws": 1})
     assert swept == [3, 3, 3, 3] and not other.equals(first)
-    video.train_cells(small_params({"eps": 0.25}), *ITEM)
+    train_cells(small_params({"eps": 0.25}), *ITEM)
     more = evaluated(eps=0.25)
     assert swept[4:] == [3, 3], "the new level joins every cell's sweep"
     assert set(more["eps"]) == {0.0, 0.25, 0.5}
@@ -148,7 +180,7 @@ def test_cells_scored_before_are_not_swept_again(prepared: Prepared, monkeypatch
 def test_a_stale_or_missing_cell_is_refused(prepared: Prepared) -> None:
     with pytest.raises(UserError, match="is missing: run `dvc repro`"):
         evaluated()
-    video.train_cells(small_params(), *ITEM)
+    train_cells(small_params(), *ITEM)
     with pytest.raises(UserError, match="trained with other parameters"):
         evaluated(**{"primal_dual.dust.alpha": 0.3})
 

@@ -10,7 +10,7 @@ import torch
 
 from descent.cells import Cell
 from descent.errors import UserError
-from descent.training.executor import train_all
+from descent.training.executor import run_all
 
 CPU = torch.device("cpu")
 STACKS = [[Cell("video", "ucsd", "dust", "constrained", layers, 0.0, 0)] for layers in (2, 3, 5, 7)]
@@ -29,23 +29,23 @@ def work(folder: Path, failing: int, epochs: int, stack: Sequence[Cell], tell: C
 
 def test_every_stack_is_trained_and_its_progress_told(tmp_path: Path) -> None:
     told: list[int] = []
-    train_all(STACKS, partial(work, tmp_path, 0, 5), CPU, 4, told.append)
+    run_all(STACKS, partial(work, tmp_path, 0, 5), CPU, 4, told.append)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["2", "3", "5", "7"]
     assert sum(told) == 4 * 5 * 3
 
 
 def test_threads_depend_on_the_whole_item_and_not_on_what_is_left(tmp_path: Path) -> None:
-    train_all(STACKS[:1], partial(work, tmp_path, 0, 1), CPU, 1000, lambda count: None)
+    run_all(STACKS[:1], partial(work, tmp_path, 0, 1), CPU, 1000, lambda count: None)
     assert (tmp_path / "2").read_text() == "1"
 
 
 def test_a_failure_is_told_and_ends_the_others(tmp_path: Path) -> None:
     began = time.monotonic()
     with pytest.raises(UserError, match="this stack does not fit"):
-        train_all(STACKS, partial(work, tmp_path, 2, 3000), CPU, 4, lambda count: None)
+        run_all(STACKS, partial(work, tmp_path, 2, 3000), CPU, 4, lambda count: None)
     assert time.monotonic() - began < 15, "the others would take 30 s each"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_to_train_starts_nothing() -> None:
-    train_all([], partial(work, Path(), 0, 1), CPU, 4, lambda count: None)
+    run_all([], partial(work, Path(), 0, 1), CPU, 4, lambda count: None)

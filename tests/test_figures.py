@@ -11,13 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from descent.errors import UserError
-from descent.figures import catalogue, curves, fig07_video_descent, fig08_video_tradeoffs, style, tables
+from descent.figures import catalogue, curves, fig07_video_descent, fig08_video_tradeoffs, style
 from descent.figures import fig02_video_robustness as fig02
-from descent.figures import table1_video_hyperparameters as table1
-from descent.figures import table3_video_rmse as table3
 from descent.params import Params
 from descent.summary import cells_table, select
-from tests.fakes_results import fake_params, fake_results
+from tests.fakes_results import change, fake_params, fake_results
 
 FOLDER = Path(catalogue.__file__).parent
 FIGURES = sorted(path.stem for path in FOLDER.glob("fig[0-9]*.py"))
@@ -29,15 +27,14 @@ def params() -> Params:
     return fake_params()
 
 
-@pytest.fixture
-def results(params: Params) -> pd.DataFrame:
+@pytest.fixture(scope="module")
+def made_up(params: Params) -> pd.DataFrame:
     return fake_results(params)
 
 
-def change(results: pd.DataFrame, value: float, **where: object) -> None:
-    chosen = select(results, **where).index
-    assert len(chosen)
-    results.loc[chosen, "value"] = value
+@pytest.fixture
+def results(made_up: pd.DataFrame) -> pd.DataFrame:
+    return made_up.copy()
 
 
 def panel(figure: Figure, title: str) -> Axes:
@@ -84,6 +81,17 @@ def test_a_figure_without_its_rows_names_the_stage(name: str, results, params: P
         catalogue.module(name, "figure").render(empty, params)
 
 
+def test_the_stamp_follows_the_data_that_a_figure_shows(params: Params) -> None:
+    values = params.model_dump()
+    for dataset in params.text.datasets:
+        values["profiles"]["demo"]["texts"][dataset] = {"path": dataset}
+    real_texts = Params.model_validate(values)
+    assert style.synthetic(real_texts) and not style.synthetic(real_texts, ("text",))
+    for name, expected in (("fig02_video_robustness", True), ("fig04_text_robustness", False)):
+        assert catalogue.sidecar(catalogue.module(name, "figure"), "figure", real_texts)["synthetic"] is expected
+    assert style.synthetic(real_texts, ("video", "text"))
+
+
 def test_figures_never_import_torch() -> None:
     names = [f"descent.figures.{path.stem}" for path in FOLDER.glob("*.py") if path.stem != "__init__"]
     names += ["stages.figure", "stages.table", "stages.report", "stages.plots", "stages.collect"]
@@ -94,7 +102,9 @@ def test_figures_never_import_torch() -> None:
 
 def test_names_are_found_in_the_folder_and_an_unknown_one_lists_them() -> None:
     assert catalogue.module("fig03_depth", "figure").TITLE
-    with pytest.raises(UserError, match=r"no figure 'fig99'; known: fig02_video_robustness, fig03_depth"):
+    with pytest.raises(
+        UserError, match=r"no figure 'fig99'; known: fig01_layerwise_descent, fig02_video_robustness, fig03_depth"
+    ):
         catalogue.module("fig99", "figure")
     with pytest.raises(UserError, match="no table 'fig03_depth'"):
         catalogue.module("fig03_depth", "table")
@@ -202,67 +212,3 @@ def test_fig13_counts_descending_cells(results, params: Params) -> None:
     texts = [text.get_text() for text in panel(figure, "UT").texts]
     assert "15 of 18 descend" in texts  # 18 constrained cells, of which three (one per level) now rise
     assert "18 of 18 descend" in [text.get_text() for text in panel(figure, "DUST").texts]
-
-
-def table3_setting(table: pd.DataFrame, model: str = "dust") -> pd.Series:
-    return select(table, dataset="ucsd", model=model, layers=5, eps=0.13).squeeze()
-
-
-def test_table3_numbers_by_hand(results, params: Params) -> None:
-    cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13}
-    for step, gamma in enumerate(params.evaluation.gammas):
-        change(results, 10.0 + step, **cell, method="constrained", metric="rmse", gamma=gamma)
-    table = table3.build(results, params)
-    found = table3_setting(table)
-    assert found["constrained"] == pytest.approx(16.0)  # the mean of 10 ... 22; the training level is no part
-    assert (found["paper_constrained"], found["paper_unconstrained"]) == (13.240, 13.257)
-    levels, depths = {*params.budget.video.eps, params.eps}, params.budget.video.layers
-    assert len(table) == len(params.video.datasets) * len(params.video.models) * len(depths) * len(levels)
-
-
-def test_table3_bold_daggers_dashes_and_wins(results, params: Params) -> None:
-    cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13}
-    change(results, 0.0, **cell, method="constrained", metric="feasible")
-    change(results, 1.0, **cell, method="unconstrained", metric="rmse")
-    lost = select(results, **(cell | {"layers": 3}), method="unconstrained").index
-    table = table3.build(results.drop(lost), params)
-    shown = table3.display(table, params)
-    rows = shown[(shown[("", "model")] == "DUST") & (shown[("", "eps")] == "0.13")].set_index(("", "L"))["UCSD"]
-    assert rows.loc["5", "constr."].endswith(tables.DAGGER) and "**" not in rows.loc["5", "constr."]
-    assert rows.loc["5", "unconstr."] == "**1.00**"
-    assert rows.loc["3", "unconstr."] == tables.MISSING and "**" not in rows.loc["3", "constr."]
-    assert rows.loc["5", ["paper c.", "paper u."]].tolist() == ["**13.2**", "13.3"]
-    notes = table3.notes(table, params)
-    assert notes[0] == "The constrained arm is better in 34 of 35 settings."  # the fakes win all but what changed
-    assert "orientation only" in notes[-1]
-
-
-def test_table3_counts_the_papers_wins_over_the_whole_grid(params: Params) -> None:
-    paper = params.model_copy(update={"profile": "paper"})
-    notes = table3.notes(table3.build(fake_results(paper), paper), paper)
-    assert (
-        notes[1] == "In the same settings of the paper's table it is in 62 of 90 settings."
-    )  # 74 of 105 less ViT's 12
-    assert len(notes) == 2
-
-
-def test_table1_stands_beside_what_is_known_of_the_papers(results, params: Params) -> None:
-    table = table1.build(results, params).set_index("parameter")
-    assert table.loc["R0", ["ut ours", "ut paper", "dust ours", "dust paper"]].tolist() == [5.5, 5.5, 6.5, 6.5]
-    assert table.loc["1 - alpha", ["ut paper", "dust paper"]].tolist() == [0.78, 0.75]
-    assert table.loc["lr", ["ut paper", "dust paper"]].isna().all()
-    shown = table1.display(table.reset_index(), params)
-    assert shown[("UT", "paper")].tolist().count(tables.MISSING) == len(shown) - 2
-    assert shown[("DUST", "ours")].iloc[0] == "6.5"
-
-
-def test_latex_and_markdown_say_the_same() -> None:
-    columns = pd.MultiIndex.from_tuples([("", "model_a"), ("UCSD", "ours"), ("UCSD", "paper")])
-    table = pd.DataFrame([["UT", "**1.50**", "2.00†"], ["DUST", tables.MISSING, "3 %"]], columns=columns)
-    latex = tables.to_latex(table, ["a note"])
-    assert r" & \multicolumn{2}{c}{UCSD} \\" in latex and "% a note" in latex
-    assert r"UT & \textbf{1.50} & 2.00$^{\dagger}$ \\" in latex and r"DUST & -- & 3 \% \\" in latex
-    assert r"model\_a" in latex
-    lines = tables.to_markdown(table, ["a note"]).splitlines()
-    assert lines[0] == "| model_a | UCSD ours | UCSD paper |" and lines[2] == "| UT | **1.50** | 2.00† |"
-    assert lines[-1] == "a note" or lines[-2] == "a note"

@@ -147,7 +147,7 @@ def test_without_residual_the_feedforward_is_a_projected_gradient_step_on_its_en
 
 def test_xavier_weights_are_a_function_of_the_seed_alone() -> None:
     def weights(*seeds: int, gain: float = 1.0) -> Tensor:
-        return UT(len(seeds), LAYERS, 256, gain, seeds=seeds).feedforward.detach()[:, 0]
+        return UT(len(seeds), LAYERS, 256, gain=gain, seeds=seeds).feedforward.detach()[:, 0]
 
     three = weights(3, 4, 3)
     assert torch.equal(three[0], three[2]) and torch.equal(three[1:2], weights(4))

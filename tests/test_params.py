@@ -69,7 +69,6 @@ def test_the_projects_own_file_loads_in_every_profile() -> None:
         ({"video.datasets": ["ped3"]}, "video.datasets", "unknown name 'ped3'; known: avenue, ucsd"),
         ({"infeasible.model": "vti"}, "infeasible.model", "unknown name 'vti'; known: ut, dust"),
         ({"infeasible.dataset": "ped3"}, "infeasible.dataset (one of video.datasets)", "unknown name 'ped3'"),
-        ({"infeasible.primal_dual": {"beta": 1}}, "infeasible.primal_dual", "unknown name 'beta'; known: alpha"),
         ({"video.frame": {"size": 10, "patch": 4}}, "video.frame", "10 is not a multiple of patch 4"),
         ({"profiles.demo.data.ucsd": URL}, "profiles.demo.data.ucsd", "exactly one of generate, path, url"),
         ({"profiles.small.data.ucsd": URL}, "profiles.small.data.ucsd", "exactly one of generate, path, url"),
@@ -82,6 +81,22 @@ def test_a_wrong_value_is_refused_with_its_path(tmp_path: Path, changes: dict, p
     message = refused(tmp_path, changes=changes)
     assert f" {path}:" in message and told in message, message
     assert "params.yaml is not right" in message and "pydantic" not in message
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "told"),
+    [
+        ("infeasible.primal_dual", {"beta": 1}, "beta: unknown key"),
+        ("infeasible.primal_dual", {"alpha": 7.0}, "alpha: Input should be less than 1, not 7.0"),
+        ("text.per_dataset.mnli.ut_text", {"beta": 1}, "beta: unknown key"),
+        ("text.per_dataset.mnli.distilbert", {"rho": "1"}, "rho: Input should be a valid number, not '1'"),
+    ],
+)
+def test_a_section_that_replaces_values_is_checked_when_the_file_is_read(
+    tmp_path: Path, section: str, values: dict, told: str
+) -> None:
+    message = refused(tmp_path, changes={section: values})
+    assert f"{section} is not right:\n  {told}" in message and "pydantic" not in message
 
 
 def test_what_was_given_is_quoted(tmp_path: Path) -> None:

@@ -9,11 +9,12 @@ from ruamel.yaml import YAML
 
 from descent import params
 from descent.closure import closure
+from descent.experiments import text
 
 YAML_FILE = YAML(typ="safe").load(Path("dvc.yaml"))
 STAGES, VALUES = YAML_FILE["stages"], YAML(typ="safe").load(Path("params.yaml"))
 FIGURES = Path("src/descent/figures")
-SHARED = {"__init__", "catalogue", "curves", "style", "tables"}
+SHARED = {"__init__", "ablations", "catalogue", "curves", "style", "tables", "text_curves"}
 
 
 def lookup(path: str) -> object:
@@ -52,8 +53,10 @@ def imported(name: str, item: dict[str, str]) -> set[str]:
     modules = [words[2]]
     if name in ("figure", "table"):
         modules.append(f"descent.figures.{words[3]}")
-    if name.startswith(("train_", "evaluate_")) and name != "evaluate_reference":
+    if name in ("train_video", "evaluate_video", "train_infeasible", "evaluate_infeasible"):
         modules.append(f"descent.models.{words[5]}")
+    if name in ("train_text", "evaluate_text", "train_ablation", "evaluate_ablation"):
+        modules.append("descent.models.ut_text")  # it may read its embeddings from an encoder
     return {str(path) for path in closure(modules) if path.name != "__init__.py"}
 
 
@@ -102,6 +105,10 @@ def test_every_model_of_params_is_a_module_that_builds() -> None:
     for name in params.load().video.models:
         module = import_module(f"descent.models.{name}")
         assert callable(module.build) and callable(module.width)
+    assert {text.module(name).__name__ for name in params.load().text.models} == {
+        "descent.models.ut_text",
+        "descent.models.encoder",
+    }
 
 
 def test_outputs_of_different_stages_never_coincide() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -13,12 +14,21 @@ from dvc_render.vega import VegaRenderer
 from descent import plots, plots_page
 from descent.errors import UserError
 from descent.summary import best_depth, cells_table, select
+from descent.summary_text import best_text
 from tests.fakes_results import fake_params, fake_results
 
 TEMPLATES = Path(__file__).parent.parent / ".dvc/plots"
-AXES = {"rmse_vs_gamma": ("gamma", "rmse"), "loss_per_layer": ("layer", "loss")}
+AXES = {
+    "rmse_vs_gamma": ("gamma", "rmse"),
+    "loss_per_layer": ("layer", "loss"),
+    "accuracy_vs_gamma": ("gamma", "accuracy"),
+    "text_loss_per_layer": ("layer", "loss"),
+}
+WORDS = {"rmse_vs_gamma": {"UT", "DUST", "UCSD"}, "accuracy_vs_gamma": {"UT", "RoBERTa", "IMDb", "MNLI"}}
+WORDS |= {"loss_per_layer": WORDS["rmse_vs_gamma"], "text_loss_per_layer": WORDS["accuracy_vs_gamma"]}
 
 
+@cache
 def arm(method: str) -> dict[str, pd.DataFrame]:
     params = fake_params(method=method)
     return plots.curves(fake_results(params), params)
@@ -47,11 +57,34 @@ def test_curves_are_those_of_the_tracked_arm_at_its_best_depth(method: str) -> N
     assert len(curves["rmse_vs_gamma"][["dataset", "model"]].drop_duplicates()) == 6
 
 
+def test_text_curves_are_those_of_the_trial_with_the_lowest_validation_loss() -> None:
+    params = fake_params()
+    results = fake_results(params)
+    drawn = plots.curves(results, params)
+    for choice in select(best_text(cells_table(results, params)), method="constrained", eps=0.4).itertuples():
+        where = {"dataset": choice.dataset, "model": choice.model, "method": "constrained"}
+        cell = where | {
+            "experiment": "text",
+            "layers": choice.layers,
+            "seed": choice.seed,
+            "eps": 0.4,
+            "split": "test",
+        }
+        accuracy = select(results, **cell, metric="accuracy", layer=choice.layers)
+        assert select(drawn["accuracy_vs_gamma"], **where)["accuracy"].tolist() == accuracy["value"].tolist()
+        losses = select(results, **cell, metric="loss", gamma=0.4)["value"].tolist()
+        assert select(drawn["text_loss_per_layer"], **where)["loss"].tolist() == losses
+    assert len(drawn["accuracy_vs_gamma"][["dataset", "model"]].drop_duplicates()) == 6
+
+
 def test_an_arm_without_results_is_told() -> None:
     params = fake_params(method="unconstrained")
     results = fake_results(params)
-    with pytest.raises(UserError, match=r"no results of method 'unconstrained' at eps 0.13"):
+    with pytest.raises(UserError, match=r"no video results of method 'unconstrained' at eps 0.13"):
         plots.curves(results[results["method"] != "unconstrained"], params)
+    video = results[(results["method"] != "unconstrained") | (results["experiment"] == "video")]
+    with pytest.raises(UserError, match=r"no text results of method 'unconstrained' at eps 0.4"):
+        plots.curves(video, params)
 
 
 def renderer(stem: str) -> VegaRenderer:
@@ -73,8 +106,9 @@ def test_dvc_fills_the_template_and_it_compiles(stem: str) -> None:
     assert "<DVC_METRIC" not in filled
     svg = vl_convert.vegalite_to_svg(json.loads(filled))
     words = set(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
-    assert {"a title", "across", "up", "UT", "DUST", "UCSD", "constrained", "unconstrained"} <= words
-    assert len(re.findall(r'aria-roledescription="line mark"', svg)) == 12  # 2 models x 3 data sets x 2 revisions
+    assert {"a title", "across", "up", "constrained", "unconstrained"} | WORDS[stem] <= words
+    lines = 12  # video: 2 models x 3 data sets, text: 3 models x 2 data sets; 2 revisions
+    assert len(re.findall(r'aria-roledescription="line mark"', svg)) == lines
     colors = {"#0072B2", "#D55E00"}
     drawn = {part for part in re.findall(r'<path[^>]*aria-roledescription="line mark"[^>]*>', svg)}
     assert {color for color in colors for path in drawn if f'stroke="{color}"' in path} == colors

@@ -15,8 +15,8 @@ from stages import collect, figure, table
 from stages import report as report_stage
 from tests.fakes_results import fake_params, fake_results
 
-FIGURES = ["fig03_depth", "fig08_video_tradeoffs"]
-TABLES = ["table1_video_hyperparameters", "table3_video_rmse"]
+FIGURES = ["fig03_depth", "fig05_step_size", "fig08_video_tradeoffs"]
+TABLES = ["table1_video_hyperparameters", "table3_video_rmse", "table4_text_auc"]
 ROOT = Path(__file__).parent.parent
 
 
@@ -49,7 +49,7 @@ def params() -> Params:
 
 @pytest.fixture(scope="module")
 def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project in which the stages made two figures, two tables and the page from made-up scores."""
+    """A project in which the stages made some figures and tables and the page from made-up scores."""
     root = tmp_path_factory.mktemp("project")
     for name in ("params.yaml", "data/paper"):
         (root / name).parent.mkdir(exist_ok=True)
@@ -63,7 +63,8 @@ def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(root)
         patch.setattr("descent.params.load", lambda: params)
         for path, cells in summary.declared(params).items():
-            results.write(made_up[[identity in set(cells) for identity in identities]], path)
+            wanted = set(cells)
+            results.write(made_up[[identity in wanted for identity in identities]], path)
         collect.main()
         for name in FIGURES:
             figure.main(name)
@@ -117,6 +118,11 @@ def test_the_overview_counts_and_lists_infeasible_cells(params: Params, text: st
     cells = 3 * 2 * len(grid.layers) * len({*grid.eps, params.eps})
     words = " ".join(" ".join(Page(text).words).split())
     assert f"{cells - 1} of {cells} constrained video cells ended feasible" in words
+    texts = params.budget.text
+    trained = 2 * (len(texts.ut_text.layers) + 1 + 1) * len({*texts.eps, params.text.eps}) * texts.trials
+    assert f"{trained} of {trained} constrained text cells ended feasible" in words
+    assert words.count("Diverged: 0.") == 2 and "The infeasible video cells (1)" in words
+    assert "The infeasible text cells" not in words and "text.constrained_wins_share" in words
     assert "<td>avenue</td><td>ut</td><td>3</td><td>0.13</td>" in text
     assert "video.constrained_wins_share" in words
 
@@ -135,11 +141,13 @@ def test_the_page_and_its_inputs_are_the_same_bytes_again(params: Params, projec
 
 def test_what_stage_collect_writes(project: Path) -> None:
     cells = pd.read_csv(project / "data/summary.csv")
-    assert {"mean_rmse", "worst_violation", "descending"} <= set(cells.columns)
+    assert {"mean_rmse", "worst_violation", "descending", "area", "varied"} <= set(cells.columns)
     assert len(cells) == len(pd.read_parquet(project / "data/results.parquet")[summary.CELL].drop_duplicates())
     written = (project / "data/metrics.json").read_text()
     metrics = report.flatten(json.loads(written))
-    assert 5 <= len(metrics) <= 12 and "video.rmse_in_distribution.constrained" in metrics
+    assert {"video.rmse_in_distribution.constrained", "text.area.constrained"} <= set(metrics) and len(
+        metrics
+    ) <= 18
     assert written == json.dumps(json.loads(written), indent=1, sort_keys=True) + "\n"
 
 

@@ -1,5 +1,6 @@
 """The store of finished cells: what is in it is taken, what is missing is trained, nothing stale is used."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ import torch
 from descent.cells import Cell, runs_folder
 from descent.closure import closure, digest
 from descent.errors import UserError
-from descent.training import store, video
+from descent.training import store
+from descent.training.settings import Setting
 from descent.training.stacks import plan
-from tests.fakes_core import enter_project, small_params
+from tests.fakes_core import enter_project, small_params, video_item
 
 BUDGET = "profiles.demo.video"
 CELL = Cell("video", "ucsd", "dust", "constrained", 3, 0.13, 0)
@@ -34,7 +36,8 @@ def test_what_is_published_is_handed_out_and_read_back() -> None:
     assert store.has("a1") and not store.has("b2")
     out = runs_folder("video", "ucsd", "dust", "constrained")
     store.hand_out({CELL: "a1"}, out)
-    weights, record = store.read(out, CELL, "a1")
+    store.check(out, CELL, "a1")
+    weights, record = store.weights(out, CELL), store.record(out, CELL)
     assert torch.equal(weights["dictionaries"], WEIGHTS["dictionaries"]) and record["epoch"] == 1
     assert (out / "L3-eps0.13-seed0" / "history.csv").read_text() == "epoch,layer\n1,0\n"
 
@@ -54,10 +57,10 @@ def test_a_missing_or_stale_cell_is_refused_with_what_to_do() -> None:
     put("a1")
     out = Path("data/runs/item")
     with pytest.raises(UserError, match=r"item/L3-eps0\.13-seed0 is missing: run `dvc repro`"):
-        store.read(out, CELL, "a1")
+        store.check(out, CELL, "a1")
     store.hand_out({CELL: "a1"}, out)
     with pytest.raises(UserError, match=r"other parameters, data or code than params\.yaml asks for now"):
-        store.read(out, CELL, "c3")
+        store.check(out, CELL, "c3")
 
 
 def test_publishing_again_replaces_and_leaves_no_part() -> None:
@@ -91,16 +94,38 @@ def test_stacks_are_cells_of_one_depth_as_many_as_fit() -> None:
         for layers, count in ((2, 5), (3, 1), (5, 2))
         for eps in range(count)
     ]
-    assert [len(stack) for stack in plan(cells, elements=10, limit=29)] == [2, 2, 1, 1, 2]
-    assert [len(stack) for stack in plan(cells, elements=10, limit=1000)] == [5, 1, 2]
-    assert [len(stack) for stack in plan(cells, elements=10, limit=3)] == [1] * 8
-    assert [cell for stack in plan(cells, 10, 29) for cell in stack] == cells and plan([], 10, 29) == []
+    settings = dict.fromkeys(cells, Setting(0.1))
+    assert [len(stack) for stack in plan(cells, settings, elements=10, limit=29)] == [2, 2, 1, 1, 2]
+    assert [len(stack) for stack in plan(cells, settings, elements=10, limit=1000)] == [5, 1, 2]
+    assert [len(stack) for stack in plan(cells, settings, elements=10, limit=3)] == [1] * 8
+    assert [cell for stack in plan(cells, settings, 10, 29) for cell in stack] == cells
+    assert plan([], {}, 10, 29) == []
+
+
+def test_cells_of_another_rate_arm_or_where_asked_seed_do_not_share_a_stack() -> None:
+    asked = [
+        (Cell("text", "imdb", "ut_text", method, 3, eps, seed), Setting(lr))
+        for seed in (0, 1)
+        for method, lr in (("constrained", 0.1), ("constrained", 0.2), ("unconstrained", 0.1))
+        for eps in ((0.0, 0.5) if lr == 0.1 else (0.25,))
+    ]
+    settings = dict(asked)
+
+    def grouped(seeds_apart: bool) -> list[set[tuple]]:
+        stacks = plan(list(settings), settings, 1, 1000, seeds_apart)
+        assert sorted(map(str, settings)) == sorted(str(cell) for stack in stacks for cell in stack)
+        return [{(cell.method, settings[cell].lr, cell.seed) for cell in stack} for stack in stacks]
+
+    arms = (("constrained", 0.1), ("constrained", 0.2), ("unconstrained", 0.1))
+    assert grouped(seeds_apart=False) == [{(*arm, 0), (*arm, 1)} for arm in arms]
+    assert grouped(seeds_apart=True) == [{(*arm, seed)} for seed in (0, 1) for arm in arms]
 
 
 def fingerprint(changes: dict, method: str = "constrained", model: str = "dust", experiment: str = "video") -> str:
-    prepared = video.load(video.prepared_folder("ucsd"))
+    item = video_item(small_params(changes), experiment, "ucsd", model, method)
+    (setting,) = set(map(json.dumps, (setting.definition() for setting in item.settings.values())))
     cell = Cell(experiment, "ucsd", model, method, 3, 0.13, 0)
-    return video.fingerprints(small_params(changes), prepared, [cell])[cell]
+    return item.fingerprint(cell, Setting.recorded(json.loads(setting)))
 
 
 RELEVANT = [
@@ -140,6 +165,8 @@ IRRELEVANT = [
     {"infeasible": {"layers": 9}, "infeasible.primal_dual": {"alpha": 0.1}},
     {"primal_dual.ut.alpha": 0.5, "models.ut.residual": False, f"{BUDGET}.ut.lr": 0.5},
     {"models.dust.dictionaries.unconstrained": "per_layer"},
+    {"text": {"eps": 0.9, "tolerance": 0.9, "report": "final"}, "ablation.eps": 0.9},
+    {"profiles.demo.text.max_tokens": 9, "primal_dual.ut_text.alpha": 0.9},
 ]
 
 
@@ -188,20 +215,21 @@ def test_the_code_digest_follows_imports_and_ignores_comments_and_docstrings(
     package = tmp_path / "other" / "src" / "descent"
     package.mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "other")
-    a, b = package / "a.py", package / "b.py"
+    a, b, c = (Path("src/descent") / name for name in ("a.py", "b.py", "schema_text.py"))
 
-    def now(text: str = 'def f():\n    """Says."""\n    return 1\n', leave_out: tuple[str, ...] = ()) -> str:
-        a.write_text('"""A."""\nfrom descent import b\nx = b.f()\n')
+    def now(text: str = 'def f():\n    """Says."""\n    return 1\n', schema: str = "x = 1\n") -> str:
+        a.write_text('"""A."""\nfrom descent import b\nfrom descent.schema_text import x\ny = b.f()\n')
         b.write_text(text)
-        return digest(["descent.a"], leave_out)
+        c.write_text(schema)
+        return digest(["descent.a"])
 
     first = now()
-    assert closure(["descent.a"]) == {Path("src/descent/a.py"), Path("src/descent/b.py")}
+    assert closure(["descent.a"]) == {a, b, c}
     assert now('# why\n\ndef f():\n    """Says more."""\n    return  (1)  # so\n') == first
     changed = now('def f():\n    """Says."""\n    return 2\n')
     assert changed != first
     assert now('def f():\n    """Says."""\n    return "1"\n') not in (first, changed)
-    assert now(leave_out=("descent.b",)) == now("y = 3\n", leave_out=("descent.b",)) != first
+    assert now(schema="x = 2\n") == first, "what params.yaml says enters by value"
 
 
 def test_adding_a_docstring_does_not_change_the_code_digest(project: Path) -> None:

@@ -16,9 +16,14 @@ def params() -> Params:
     return fake_params()
 
 
-@pytest.fixture
-def results(params: Params) -> pd.DataFrame:
+@pytest.fixture(scope="module")
+def made_up(params: Params) -> pd.DataFrame:
     return fake_results(params)
+
+
+@pytest.fixture
+def results(made_up: pd.DataFrame) -> pd.DataFrame:
+    return made_up.copy()
 
 
 def mask(results: pd.DataFrame, **where: object) -> pd.Series:
@@ -29,7 +34,7 @@ def row(results: pd.DataFrame, params: Params) -> pd.Series:
     return summary.select(summary.cells_table(results, params), **UT).squeeze()
 
 
-def test_declared_is_the_matrix_the_two_arms_of_the_infeasible_cell_and_the_maps(params: Params) -> None:
+def test_declared_is_both_matrices_the_infeasible_cell_the_maps_and_the_ablations(params: Params) -> None:
     files = summary.declared(params)
     video = params.video
     matrix = {
@@ -40,17 +45,28 @@ def test_declared_is_the_matrix_the_two_arms_of_the_infeasible_cell_and_the_maps
     }
     infeasible = {f"data/scores/infeasible/shanghaitech-dust-{arm}.parquet" for arm in video.methods}
     references = {f"data/scores/reference/{dataset}.parquet" for dataset in video.datasets}
-    assert {path.as_posix() for path in files} == matrix | infeasible | references
+    text = params.text
+    texts = {
+        f"data/scores/text/{d}-{m}-{a}.parquet" for d in text.datasets for m in text.models for a in text.methods
+    }
+    ablations = {f"data/scores/ablation/{name}.parquet" for name in ("alpha", "dual_lr", "resilience")}
+    assert {path.as_posix() for path in files} == matrix | infeasible | references | texts | ablations
 
 
 def test_declared_follows_the_lists(params: Params) -> None:
     video = params.video.model_copy(update={"datasets": ["ucsd"], "models": ["ut"], "methods": ["constrained"]})
-    files = {path.name for path in summary.declared(params.model_copy(update={"video": video}))}
+    text = params.text.model_copy(update={"datasets": ["mnli"], "models": ["roberta"]})
+    files = {path.name for path in summary.declared(params.model_copy(update={"video": video, "text": text}))}
     assert files == {
         "ucsd-ut-constrained.parquet",
         "shanghaitech-dust-constrained.parquet",
         "ucsd.parquet",
         "shanghaitech.parquet",
+        "mnli-roberta-constrained.parquet",
+        "mnli-roberta-unconstrained.parquet",
+        "alpha.parquet",
+        "dual_lr.parquet",
+        "resilience.parquet",
     }
 
 
@@ -108,6 +124,19 @@ def test_worst_violation_and_states_are_taken_over(params: Params, results: pd.D
     found = row(results, params)
     assert found["worst_violation"] == 0.4
     assert (found["feasible"], found["diverged"], found["epoch"]) == (False, False, 17)
+
+
+def test_what_test_data_say_of_the_constraints_stands_apart(params: Params, results: pd.DataFrame) -> None:
+    before = row(results, params)
+    results.loc[mask(results, **UT, metric="violation", layer=2, split="test"), "value"] = 0.7
+    results.loc[mask(results, **UT, metric="feasible", split="test"), "value"] = 0.0
+    results.loc[mask(results, **UT, metric="violation", layer=1, split="test"), "layer"] = (
+        0  # no cap_layer of ours
+    )
+    found = row(results, params)
+    assert found["worst_violation_test"] == 0.7 and not found["feasible_test"]
+    for name in ("worst_violation", "feasible", "descending", "mean_rmse"):
+        assert found[name] == before[name]
 
 
 def test_reference_maps_have_a_mean_but_no_training_level(params: Params, results: pd.DataFrame) -> None:

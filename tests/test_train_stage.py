@@ -15,8 +15,18 @@ import torch
 from descent.cells import runs_folder
 from descent.datasets.video import Prepared
 from descent.errors import UserError
-from descent.training import stacks, store, video
-from tests.fakes_core import enter_project, environment, make_project, serially, small_params, write_params
+from descent.training import stacks, store
+from descent.training.settings import Setting
+from tests.fakes_core import (
+    enter_project,
+    environment,
+    make_project,
+    serially,
+    small_params,
+    train_cells,
+    video_item,
+    write_params,
+)
 
 BUDGET = "profiles.demo.video"
 ITEM = ("video", "ucsd", "dust", "constrained")
@@ -40,17 +50,17 @@ def names(out: Path = OUT) -> list[str]:
 
 def test_only_what_is_missing_is_trained(prepared: Prepared, trained: list) -> None:
     budget = {f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [0.0]}
-    video.train_cells(small_params({"eps": 0.0} | budget), *ITEM)
+    train_cells(small_params({"eps": 0.0} | budget), *ITEM)
     assert trained == [["L2-eps0.0-seed0"], ["L3-eps0.0-seed0"]] and names() == [
         "L2-eps0.0-seed0",
         "L3-eps0.0-seed0",
     ]
     kept = (OUT / "L3-eps0.0-seed0" / "weights.safetensors").read_bytes()
-    video.train_cells(small_params({"eps": 0.2} | budget), *ITEM)
+    train_cells(small_params({"eps": 0.2} | budget), *ITEM)
     assert trained[2:] == [["L2-eps0.2-seed0"], ["L3-eps0.2-seed0"]]
     assert names() == ["L2-eps0.0-seed0", "L2-eps0.2-seed0", "L3-eps0.0-seed0", "L3-eps0.2-seed0"]
     assert (OUT / "L3-eps0.0-seed0" / "weights.safetensors").read_bytes() == kept
-    video.train_cells(small_params({"eps": 0.0} | budget), *ITEM)
+    train_cells(small_params({"eps": 0.0} | budget), *ITEM)
     assert len(trained) == 4 and names() == ["L2-eps0.0-seed0", "L3-eps0.0-seed0"]
     assert not list((store.root() / "stacks").glob("*.pt"))
 
@@ -58,22 +68,23 @@ def test_only_what_is_missing_is_trained(prepared: Prepared, trained: list) -> N
 def test_cells_of_one_depth_train_together_within_the_limit(prepared: Prepared, trained: list) -> None:
     elements = 7 * 3 * 64  # batch * tokens * atoms
     changes = {f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [0.0, 0.5], "training.stack_elements.cpu": 2 * elements}
-    video.train_cells(small_params({"eps": 0.2} | changes), *ITEM)
+    train_cells(small_params({"eps": 0.2} | changes), *ITEM)
     assert [len(stack) for stack in trained] == [2, 1, 2, 1] and len(names()) == 6
 
 
 def test_a_finished_cell_says_what_it_is_and_holds_its_own_weights(prepared: Prepared, trained: list) -> None:
     params = small_params()
-    video.train_cells(params, *ITEM)
-    asked = video.cells(params, *ITEM)
-    cell = asked[-1]
-    weights, record = store.read(OUT, cell, video.fingerprints(params, prepared, asked)[cell])
+    train_cells(params, *ITEM)
+    item = video_item(params, *ITEM)
+    cell = item.cells[-1]
+    store.check(OUT, cell, item.fingerprint(cell, item.settings[cell]))
+    weights, record = store.weights(OUT, cell), store.record(OUT, cell)
     assert weights["dictionaries"].shape == (3, 16, 64)
     assert record["cell"] == vars(cell) and record["diverged"] is False and 1 <= record["epoch"] <= 4
     history = pd.read_csv(OUT / cell.name / "history.csv")
     assert len(history) == 4 * 4 and history.notna().all(axis=None)
-    first = store.read(OUT, asked[-2], video.fingerprints(params, prepared, asked)[asked[-2]])[0]
-    assert not torch.equal(first["dictionaries"], weights["dictionaries"])
+    assert Setting.recorded(record["setting"]) == item.settings[cell]
+    assert not torch.equal(store.weights(OUT, item.cells[-2])["dictionaries"], weights["dictionaries"])
 
 
 def test_an_interrupted_stage_goes_on_from_its_checkpoint(
@@ -94,9 +105,9 @@ def test_an_interrupted_stage_goes_on_from_its_checkpoint(
 
     monkeypatch.setattr(stacks, "train", fragile)
     with pytest.raises(KeyboardInterrupt):
-        video.train_cells(params, *ITEM)
+        train_cells(params, *ITEM)
     assert not OUT.exists() and len(list((store.root() / "stacks").glob("*.pt"))) == 1
-    video.train_cells(params, *ITEM)
+    train_cells(params, *ITEM)
     assert began == [1, 2, 3, 3, 4, 1, 2, 3, 4] and len(names()) == 6
 
 
@@ -111,9 +122,9 @@ def test_a_stage_killed_while_it_publishes_a_stack_trains_it_again_in_the_same_c
 
     monkeypatch.setattr(store, "publish", once)
     with pytest.raises(KeyboardInterrupt):
-        video.train_cells(params, *ITEM)
+        train_cells(params, *ITEM)
     monkeypatch.setattr(store, "publish", original)
-    video.train_cells(params, *ITEM)
+    train_cells(params, *ITEM)
     assert trained[0] == trained[1], "the same stack, so that its checkpoint is found"
 
 
@@ -124,7 +135,7 @@ def test_no_cell_is_trained_twice_after_two_interruptions_with_other_grids(
         raise KeyboardInterrupt
 
     def go(*eps: float) -> None:
-        video.train_cells(small_params({f"{BUDGET}.eps": list(eps), f"{BUDGET}.layers": [2]}), *ITEM)
+        train_cells(small_params({f"{BUDGET}.eps": list(eps), f"{BUDGET}.layers": [2]}), *ITEM)
 
     original = stacks.train
     monkeypatch.setattr(stacks, "train", die)
@@ -148,7 +159,7 @@ def test_a_stack_that_does_not_fit_the_gpu_is_told_with_what_to_lower(
         r"3 cells of ucsd-dust-constrained, L = 2.*lower training\.stack_elements\.cuda \(now 100000\).*9 GiB\.\)$"
     )
     with pytest.raises(UserError, match=told):
-        video.train_cells(small_params(), *ITEM)
+        train_cells(small_params(), *ITEM)
 
 
 def start(project: Path) -> subprocess.Popen:

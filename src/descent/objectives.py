@@ -3,8 +3,9 @@
 from typing import Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
 
 def squared_error(
@@ -30,3 +31,11 @@ def denoising_losses(
     """f_0 ... f_L: the squared error of every layer's output, from one forward."""
     layers = [squared_error(model.readout(state), clean, patch_loss) for state in model.states(noisy)]
     return torch.stack(layers, dim=1)
+
+
+def text_losses(
+    logits: Float[Tensor, "cells depth batch classes"], labels: Int64[Tensor, " batch"]
+) -> Float[Tensor, "cells depth batch"]:
+    """f_0 ... f_L of each text: cross-entropy in nats of every layer's output."""
+    targets = labels.expand(logits.shape[:-1])
+    return cross_entropy(logits.float().flatten(0, 2), targets.flatten(), reduction="none").view(targets.shape)

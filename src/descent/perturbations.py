@@ -1,5 +1,8 @@
 """The shift between training and test: y = x + level * sigma * n, n standard normal (section 4)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -16,14 +19,37 @@ def perturb(
     clean: Float[Tensor, "#cells batch tokens width"],
     unit: Float[Tensor, "#cells batch tokens width"],
     level: Float[Tensor, " cells"],
-    sigma: float,
+    sigma: float | Float[Tensor, " cells"],
 ) -> Float[Tensor, "cells batch tokens width"]:
     """y = x + level * sigma * n: the same unit noise n for every cell, scaled by each cell's level.
 
     Args:
-        clean: x, pixels in [0, 1].
+        clean: x, pixels in [0, 1] or word embeddings.
         unit: n, standard normal.
         level: eps when training, gamma when testing, one a cell.
-        sigma: noise scale in the units of x.
+        sigma: noise scale in the units of x, one for all cells or one a cell.
     """
     return clean + (level * sigma)[:, None, None, None] * unit
+
+
+@torch.no_grad()
+def embedding_scale(
+    table: Float[Tensor, "cells vocabulary width"], frequencies: Float[Tensor, " vocabulary"]
+) -> Float[Tensor, " cells"]:
+    """sigma of text: the standard deviation of the embedding entries over the tokens of the training texts.
+
+    Args:
+        frequencies: the share of each token among them, padding left out.
+    """
+    mean = table.mean(-1) @ frequencies
+    square = table.square().mean(-1) @ frequencies
+    return (square - mean.square()).sqrt()
+
+
+@contextmanager
+def seeded(*key: int, device: torch.device | str = "cpu") -> Iterator[None]:
+    """Within it, what draws from torch's global stream (dropout, a library's initial weights) follows the key."""
+    device = torch.device(device)
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.random.manual_seed(generator(*key).initial_seed())
+        yield

@@ -43,19 +43,24 @@ def entries(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def feasibility(cells: pd.DataFrame) -> dict[str, Any]:
-    """Counts for the overview: feasible, descending and diverged cells of the video experiment, by arm."""
-    video = cells[(cells["experiment"] == "video") & (cells["method"] != "reference")]
-    constrained = video[video["method"] == "constrained"]
+def feasibility(cells: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Counts for the overview, by task: feasible, descending and diverged cells of video and text, by arm."""
+    trained = cells[cells["method"] != "reference"]
+    tasks = {task: trained[trained["experiment"] == task] for task in ("video", "text")}
+    return {task: _counts(rows) for task, rows in tasks.items() if len(rows)}
+
+
+def _counts(trained: pd.DataFrame) -> dict[str, Any]:
+    constrained = trained[trained["method"] == "constrained"]
     feasible = constrained["feasible"].eq(True)  # a missing verdict is not a feasible cell
-    known = video.dropna(subset="descending")
+    known = trained.dropna(subset="descending")
     falls = known["descending"].eq(True).groupby(known["method"])
     return {
         "constrained": len(constrained),
         "feasible": int(feasible.sum()),
         "infeasible": constrained[~feasible].to_dict("records"),
         "descending": {method: (int(group.sum()), len(group)) for method, group in falls},
-        "diverged": int(video["diverged"].eq(True).sum()),
+        "diverged": int(trained["diverged"].eq(True).sum()),
     }
 
 

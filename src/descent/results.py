@@ -53,7 +53,7 @@ METRICS = {
 def write(rows: pd.DataFrame, path: Path) -> None:
     """Check the columns, sort, and write a parquet file whole or not at all."""
     absent = {name: value for name, value in ABSENT.items() if name not in rows}
-    table = rows.assign(**absent).loc[:, list(COLUMNS)].astype(COLUMNS)
+    table = rows.assign(**absent).fillna(ABSENT).loc[:, list(COLUMNS)].astype(COLUMNS)
     unknown = set(table["metric"]) - set(METRICS)
     if unknown:
         raise ValueError(f"unknown metrics {sorted(unknown)}")

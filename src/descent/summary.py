@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from descent.cells import infeasible_cells, scores_file, video_cells
+from descent.cells import ABLATIONS, ablation_cells, infeasible_cells, scores_file, text_cells, video_cells
 from descent.errors import UserError
 from descent.params import Params
+from descent.selection import CELL, at_eps, last_layer, mean, measured, select, whole_sweep
+from descent.summary_text import text_columns, text_metrics
 
-CELL = ["profile", "experiment", "dataset", "model", "method", "layers", "eps", "seed"]
 SETTING = ["dataset", "model", "method", "eps"]
 PAIR = ["dataset", "model", "layers", "eps", "seed"]  # what two cells share that differ by their arm alone
 
@@ -18,20 +18,25 @@ PAIR = ["dataset", "model", "layers", "eps", "seed"]  # what two cells share tha
 def declared(params: Params) -> dict[Path, list[tuple]]:
     """The score files that params.yaml asks for and the identities (CELL without profile) each must hold.
 
-    One file for every data set x model x method, one for each arm of the infeasible cell, one with the
-    two reference maps of each data set in use.
+    One file for every data set x model x method of video and of text, one for each arm of the infeasible
+    cell, one with the two reference maps of each video data set in use, one for each ablation.
     """
-    video, asked = params.video, params.infeasible
-    matrix = [(d, m, a) for d in video.datasets for m in video.models for a in video.methods]
-    groups = [("video", video_cells, item) for item in matrix]
+    video, text, asked = params.video, params.text, params.infeasible
+    groups = [
+        ("video", video_cells, (d, m, a)) for d in video.datasets for m in video.models for a in video.methods
+    ]
+    groups += [("text", text_cells, (d, m, a)) for d in text.datasets for m in text.models for a in text.methods]
     groups += [("infeasible", infeasible_cells, (asked.dataset, asked.model, a)) for a in video.methods]
     files = {
         scores_file(experiment, *item): [_identity(cell) for cell in cells_of(params, *item)]
         for experiment, cells_of, item in groups
     }
     for dataset in dict.fromkeys([*video.datasets, asked.dataset]):
-        maps = [("video", dataset, name, "reference", 0, 0.0, 0) for name in ("identity", "zero")]
+        maps = [("video", dataset, name, "reference", 0, 0.0, 0, "") for name in ("identity", "zero")]
         files[Path("data/scores/reference") / f"{dataset}.parquet"] = maps
+    for experiment in ABLATIONS:
+        cells = ablation_cells(params, experiment)
+        files[Path("data/scores/ablation") / f"{experiment}.parquet"] = [_identity(cell) for cell in cells]
     return files
 
 
@@ -45,55 +50,45 @@ def check_declared(results: pd.DataFrame, params: Params) -> None:
             raise UserError(f"the scores of {len(cells)} cells are {fault}, e.g. {first}: run `dvc repro`")
 
 
-def select(table: pd.DataFrame, **values: Any) -> pd.DataFrame:
-    """The rows that hold these values; floats are compared to 1e-9, so that 0.15 is 0.15 wherever from."""
-    keep = pd.Series(True, index=table.index)
-    for column, value in values.items():
-        same = (table[column] - value).abs() < 1e-9 if isinstance(value, float) else table[column] == value
-        keep &= same
-    return table[keep]
-
-
-def measured(results: pd.DataFrame) -> pd.DataFrame:
-    """The rows that hold a number: the NaN or infinity of a cell that diverged is no measurement."""
-    return results[np.isfinite(results["value"])]
-
-
 def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """One row per cell, reference maps included; a number that cannot be computed is missing (NA).
 
     Columns beside CELL: RMSE (0-255, test data) as plain means over `evaluation.gammas`: all of them
     (`mean_rmse`, `mean_rmse_clipped`), those up to the training level (`rmse_in_distribution`), those
-    above it (`rmse_out_of_distribution`); `rmse_at_eps`; `validation_loss` of the last layer;
-    `worst_violation` (relative, <= 0 satisfied); `feasible`, `diverged`, `epoch` as evaluation wrote them;
-    `descending`: the validation loss falls strictly from the first constrained layer to the last.
+    above it (`rmse_out_of_distribution`); `rmse_at_eps`; on validation data `validation_loss` of the last
+    layer, `worst_violation` (relative, <= 0 satisfied), `feasible`, and `descending`: the loss falls
+    strictly from the first constrained layer to the last; `worst_violation_test` and `feasible_test`;
+    `diverged` and `epoch` as evaluation wrote them; for text those of `summary_text.text_columns`.
     A mean over a sweep with holes would not be comparable, so it is missing.
     """
     known = measured(results)
-    rmse = _whole_sweep(known, "rmse", params)
+    rmse = whole_sweep(known, "rmse", params.evaluation.gammas)
     trained = rmse["method"] != "reference"  # a map is not trained: nothing is in or out of distribution
     inside = rmse["gamma"] <= rmse["eps"] + 1e-9
-    at_eps = known[(known["metric"] == "rmse") & ((known["gamma"] - known["eps"]).abs() < 1e-9)]
-    losses = known[known["metric"] == "validation_loss"]
+    rmse_at_eps = at_eps(select(known, metric="rmse"))
+    losses = select(known, metric="validation_loss")
+    verdicts = {"": select(known, split="validation"), "_test": select(known, split="test")}
     columns = {
-        "mean_rmse": _mean(rmse),
-        "rmse_in_distribution": _mean(rmse[trained & inside]),
-        "rmse_out_of_distribution": _mean(rmse[trained & ~inside]),
-        "rmse_at_eps": _mean(at_eps[at_eps["method"] != "reference"]),
-        "mean_rmse_clipped": _mean(_whole_sweep(known, "rmse_clipped", params)),
-        "validation_loss": _mean(losses[losses["layer"] == losses["layers"]]),
-        "worst_violation": known[known["metric"] == "violation"].groupby(CELL)["value"].max(),
-        **{name: _mean(known[known["metric"] == name]) for name in ("feasible", "diverged", "epoch")},
+        "mean_rmse": mean(rmse),
+        "rmse_in_distribution": mean(rmse[trained & inside]),
+        "rmse_out_of_distribution": mean(rmse[trained & ~inside]),
+        "rmse_at_eps": mean(rmse_at_eps[rmse_at_eps["method"] != "reference"]),
+        "mean_rmse_clipped": mean(whole_sweep(known, "rmse_clipped", params.evaluation.gammas)),
+        "validation_loss": mean(last_layer(losses)),
+        **{f"worst_violation{on}": _largest(select(rows, metric="violation")) for on, rows in verdicts.items()},
+        **{f"feasible{on}": mean(select(rows, metric="feasible")) for on, rows in verdicts.items()},
+        **{name: mean(select(known, metric=name)) for name in ("diverged", "epoch")},
         "descending": _descending(losses, first_constrained(known)),
+        **text_columns(known, params),
     }
     table = results[CELL].drop_duplicates().set_index(CELL).join(pd.DataFrame(columns)).sort_index()
-    kinds = {"feasible": "boolean", "diverged": "boolean", "descending": "boolean", "epoch": "Int64"}
-    return table.astype(kinds).reset_index()
+    truths = ("feasible", "feasible_test", "diverged", "descending")
+    return table.astype({**dict.fromkeys(truths, "boolean"), "epoch": "Int64"}).reset_index()
 
 
 def first_constrained(results: pd.DataFrame) -> pd.Series:
     """The first layer with a constraint (the cap's), by cell; both arms have one."""
-    return results[results["metric"] == "violation"].groupby(CELL)["layer"].min()
+    return select(results, metric="violation", split="validation").groupby(CELL)["layer"].min()
 
 
 def best_depth(cells: pd.DataFrame) -> pd.DataFrame:
@@ -123,10 +118,11 @@ def pairs(cells: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def metrics(cells: pd.DataFrame, params: Params) -> dict[str, Any]:
-    """The numbers that `dvc metrics` compares, all at the headline training level `eps`.
+    """The numbers that `dvc metrics` compares: "video" at the headline training level `eps`, "text" at `text.eps`.
 
     RMSE: the median over data sets and models of the cells at their best depth (a median, because one
-    collapsed run would rule a mean). Shares: of all cells of that level. What is not known is left out.
+    collapsed run would rule a mean). Shares: of all cells of that level. Text: `summary_text.text_metrics`.
+    What is not known is left out.
     """
     headline = select(cells, experiment="video", eps=float(params.eps))
     shown = headline.merge(best_depth(headline)[[*SETTING, "layers"]])
@@ -141,23 +137,16 @@ def metrics(cells: pd.DataFrame, params: Params) -> dict[str, Any]:
     both = pairs(headline, "mean_rmse")
     if len(both):
         numbers["constrained_wins_share"] = round(float((both["constrained"] < both["unconstrained"]).mean()), 4)
-    return {"video": {name: value for name, value in numbers.items() if value != {}}}
+    parts = {"video": {n: v for n, v in numbers.items() if v != {}}, "text": text_metrics(cells, params)}
+    return {name: part for name, part in parts.items() if part}
 
 
 def _identity(cell: Any) -> tuple:
     return tuple(getattr(cell, column) for column in CELL[1:])
 
 
-def _mean(rows: pd.DataFrame) -> pd.Series:
-    return rows.groupby(CELL)["value"].mean()
-
-
-def _whole_sweep(rows: pd.DataFrame, metric: str, params: Params) -> pd.DataFrame:
-    """Rows of the uniform sweep, of the cells that have every level of it."""
-    levels = sorted(set(params.evaluation.gammas))
-    rows = rows[rows["metric"] == metric]
-    rows = pd.concat([select(rows, gamma=float(level)) for level in levels])
-    return rows[rows.groupby(CELL)["value"].transform("size") == len(levels)]
+def _largest(rows: pd.DataFrame) -> pd.Series:
+    return rows.groupby(CELL)["value"].max()
 
 
 def _descending(losses: pd.DataFrame, first: pd.Series) -> pd.Series:

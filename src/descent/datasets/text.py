@@ -89,9 +89,8 @@ def load(folder: Path) -> Tokens:
             **{key: meta[key] for key in keys},
         )
     except (OSError, ValueError, KeyError):
-        raise UserError(
-            f"{folder} is missing or incomplete: run `dvc repro --force preprocess_text@{folder.parent.name}-{folder.name}`"
-        ) from None
+        stage = f"preprocess_text@{folder.parent.name}-{folder.name}"
+        raise UserError(f"{folder} is missing or incomplete: run `dvc repro --force {stage}`") from None
 
 
 def batches(

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from descent.errors import UserError
-from descent.figures.style import synthetic
+from descent.figures.style import VIDEO, synthetic
 from descent.params import Params
 
 
@@ -37,7 +37,7 @@ def sidecar(entry: ModuleType, kind: str, params: Params) -> dict[str, Any]:
             key: value(params, key) for key in (p.replace("${profile}", params.profile) for p in entry.PARAMETERS)
         },
         "profile": params.profile,
-        "synthetic": synthetic(params),
+        "synthetic": synthetic(params, getattr(entry, "TASKS", VIDEO)),
         "made_by": {"stage": f"{kind}@{name}", "module": f"src/descent/figures/{name}.py"},
     }
 

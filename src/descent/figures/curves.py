@@ -72,12 +72,15 @@ def draw_reference(axes: Axes, results: pd.DataFrame, dataset: str, reference: s
     axes.set_ylim(limits)
 
 
-def mark_training_level(axes: Axes, eps: float) -> None:
-    """A thin vertical line at the training level: left of it in distribution, right of it out of it."""
+def mark_training_level(axes: Axes, eps: float, height: float = 0.97) -> None:
+    """A thin vertical line at the training level: left of it in distribution, right of it out of it.
+
+    `height`: of its name, as a share of the panel's, where no curve passes.
+    """
     axes.axvline(eps, color="#999999", linewidth=0.8, zorder=0.5)
     axes.annotate(
         r"$\epsilon$",
-        (eps, 0.97),
+        (eps, height),
         xytext=(2, 0),
         textcoords="offset points",
         xycoords=("data", "axes fraction"),

@@ -1,5 +1,7 @@
 """Figure 13: how the loss runs along the layers over all training settings at once."""
 
+import math
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,13 +12,14 @@ from descent.params import Params
 from descent.summary import CELL, cells_table, first_constrained, select
 
 DEPTH = np.linspace(0, 1, 41)
+TASKS = ("video", "text")
 TITLE = "Descent over all training settings"
 CAPTION = """
-Validation loss along the layers, of every video cell (all data sets, depths, training levels and seeds),
-divided by the cell's loss at its first constrained layer. Horizontal: depth between that layer (0) and
-the last (1), straight between layers on this scale. Thick: median over cells; band: from the 10th to the
-90th percentile; thin: single cells. In the corner: how many cells descend at every layer. Infeasible
-cells are included; diverged ones are not.
+Validation loss along the layers, of every video cell (upper row; squared error) and every text cell (lower row;
+cross-entropy) of all data sets, depths, training levels and seeds or trials, divided by the cell's loss at its
+first constrained layer. Horizontal: depth between that layer (0) and the last (1), straight between layers on
+this scale. Thick: median over cells; band: from the 10th to the 90th percentile; thin: single cells. In the
+corner: how many cells descend at every layer. Infeasible cells are included; diverged ones are not.
 """
 PARAMETERS = [
     "video.datasets",
@@ -26,27 +29,43 @@ PARAMETERS = [
     "profiles.${profile}.video.seeds",
     "primal_dual.ut.cap_layer",
     "primal_dual.dust.cap_layer",
+    "text.datasets",
+    "text.models",
+    "text.eps",
+    "profiles.${profile}.text.eps",
+    "profiles.${profile}.text.trials",
 ]
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Normalised f_l against relative depth, a panel per model. Raises UserError without layer losses."""
-    rows = curves.required(results, "evaluate_video", experiment="video", metric="validation_loss")
-    video = select(results, experiment="video")
-    cells = cells_table(video, params)
-    sound = cells.loc[~cells["diverged"].fillna(False), CELL]
-    normalised = _normalised(rows.merge(sound), first_constrained(video))
-    models = params.video.models
-    figure, grid = style.panels(params, 1, len(models), style.TEXT, 2.5, sharey=True)
-    for model, axes in zip(models, grid[0], strict=True):
-        for place, method in enumerate(params.video.methods):
-            _draw_band(axes, select(normalised, model=model, method=method), method)
-            _count(axes, select(cells, model=model, method=method), method, place)
-        axes.set(title=style.name(model), xlabel="relative depth")
-        style.logarithmic(axes)
-    grid[0][0].set_ylabel("loss / loss at the first\nconstrained layer ↓")
+    models = {"video": params.video.models, "text": params.text.models}
+    figure = style.sheet(params, style.TEXT, 4.2, TASKS)
+    grid = figure.add_gridspec(len(models), math.lcm(*map(len, models.values())))
+    for line, (task, names) in enumerate(models.items()):
+        required = curves.required(results, f"evaluate_{task}", experiment=task, metric="validation_loss")
+        rows = select(results, experiment=task)
+        cells = cells_table(rows, params)
+        sound = cells.loc[~cells["diverged"].fillna(False), CELL]
+        normalised = _normalised(required.merge(sound), first_constrained(rows))
+        width, first = grid.ncols // len(names), None
+        for place, model in enumerate(names):
+            spot = grid[line, place * width : (place + 1) * width]
+            axes = figure.add_subplot(spot, sharey=first)
+            first = first or axes
+            _draw_model(axes, select(normalised, model=model), select(cells, model=model))
+            axes.set(title=f"{style.name(model)}, {task}", xlabel="relative depth")
+            axes.tick_params(labelleft=axes is first)
+        first.set_ylabel("loss / loss at the first\nconstrained layer ↓")
     style.legend(figure)
     return figure
+
+
+def _draw_model(axes: Axes, normalised: pd.DataFrame, cells: pd.DataFrame) -> None:
+    for place, method in enumerate(("constrained", "unconstrained")):
+        _draw_band(axes, select(normalised, method=method), method)
+        _count(axes, select(cells, method=method), method, place)
+    style.logarithmic(axes)
 
 
 def _normalised(losses: pd.DataFrame, first: pd.Series) -> pd.DataFrame:
@@ -65,7 +84,8 @@ def _draw_band(axes: Axes, cells: pd.DataFrame, method: str) -> None:
     if cells.empty:
         return
     values, color = cells[DEPTH].to_numpy(dtype=float), style.COLORS[method]
-    axes.plot(DEPTH, values.T, color=color, linewidth=0.4, alpha=0.25)
+    strength = min(0.25, 8 / len(values))  # hundreds of lines would hide the median
+    axes.plot(DEPTH, values.T, color=color, linewidth=0.4, alpha=strength)
     low, middle, high = np.percentile(values, [10, 50, 90], axis=0)
     axes.fill_between(DEPTH, low, high, color=color, alpha=0.18, linewidth=0)
     curves.draw(axes, pd.Series(middle, index=DEPTH), method, linewidth=2.0)
@@ -73,5 +93,7 @@ def _draw_band(axes: Axes, cells: pd.DataFrame, method: str) -> None:
 
 def _count(axes: Axes, cells: pd.DataFrame, method: str, place: int) -> None:
     known = cells["descending"].dropna()
+    if known.empty:
+        return
     text = f"{int(known.sum())} of {len(known)} descend"
     axes.text(0.03, 0.05 + 0.1 * place, text, transform=axes.transAxes, color=style.COLORS[method])

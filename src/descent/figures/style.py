@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from descent.params import Params
 
 COLUMN, TEXT = 3.3, 6.9  # inches: the widths of a column and of the text of a two-column page
+VIDEO = ("video",)  # the tasks of a figure or table that does not name its own as TASKS
 
 # Okabe and Ito's palette, told apart with any colour vision and, by the dashes, in print without colour.
 COLORS = {"constrained": "#0072B2", "unconstrained": "#D55E00", "reference": "#666666"}
@@ -23,11 +24,17 @@ NAMES = {
     "shanghaitech": "ShanghaiTech",
     "identity": "noisy input",
     "zero": "zero output",
+    "ut_text": "UT",
+    "distilbert": "DistilBERT",
+    "roberta": "RoBERTa",
+    "imdb": "IMDb",
+    "mnli": "MNLI",
 }
 RMSE = "RMSE (0\u2013255) ↓"
 GAMMA = r"test noise level $\gamma$"
 LAYER = r"layer $l$"
 LOSS = r"test loss $f_l$ ↓"
+ACCURACY = "accuracy ↑"
 
 # The figure modules are imported by the one process that draws them, so the look is set once, for all of it.
 matplotlib.rcParams.update(
@@ -62,26 +69,42 @@ def name(word: str) -> str:
     return NAMES.get(word, word)
 
 
-def synthetic(params: Params) -> bool:
-    """Whether any data set in use is generated."""
-    return any(params.budget.data[dataset].generate for dataset in params.video.datasets)
+def synthetic(params: Params, tasks: tuple[str, ...] = VIDEO) -> bool:
+    """Whether any data set in use by these tasks ("video", "text") is generated."""
+    sources = {
+        "video": [params.budget.data[dataset] for dataset in params.video.datasets],
+        "text": [params.budget.texts[dataset] for dataset in params.text.datasets],
+    }
+    return any(source.generate for task in tasks for source in sources[task])
 
 
-def panels(
-    params: Params, rows: int, columns: int, width: float, height: float, **shared: bool | str
-) -> tuple[Figure, list[list[Axes]]]:
-    """A figure of `width` x `height` inches with its grid of axes; synthetic data are named at its foot."""
+def sheet(params: Params, width: float, height: float, tasks: tuple[str, ...] = VIDEO) -> Figure:
+    """An empty figure of `width` x `height` inches; synthetic data of its tasks are named at its foot."""
     figure = Figure(figsize=(width, height), layout="constrained")
-    if synthetic(params):
+    if synthetic(params, tasks):
         foot = 0.14 / height
         figure.get_layout_engine().set(rect=(0, foot, 1, 1 - foot))
         stamp = f"{params.profile}: synthetic data"
         figure.text(0.995, 0.03 / height, stamp, ha="right", va="bottom", fontsize=7, color="#8a2be2")
+    return figure
+
+
+def panels(
+    params: Params,
+    rows: int,
+    columns: int,
+    width: float,
+    height: float,
+    tasks: tuple[str, ...] = VIDEO,
+    **shared: bool | str,
+) -> tuple[Figure, list[list[Axes]]]:
+    """A sheet with its grid of axes."""
+    figure = sheet(params, width, height, tasks)
     return figure, figure.subplots(rows, columns, squeeze=False, **shared).tolist()
 
 
 def shade(method: str, step: int, steps: int) -> tuple[float, ...]:
-    """The method's colour for the step-th of several depths: light for the first, full for the last."""
+    """The method's colour for the step-th of several values: light for the first, full for the last."""
     strength = 1.0 if steps == 1 else 0.4 + 0.6 * step / (steps - 1)
     return tuple(1 - strength * (1 - channel) for channel in to_rgb(COLORS[method]))
 
@@ -94,17 +117,35 @@ def logarithmic(axes: Axes) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
+def percent(axes: Axes) -> None:
+    """Shares on the vertical scale written as percentages."""
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.5g}%"))
+
+
 def legend(figure: Figure, columns: int = 4) -> None:
-    """One legend above all panels, each entry once, in the order in which the panels show them."""
+    """One legend above all panels, each entry once: the arms first, else in the order of the panels."""
     entries = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
+    entries = dict(sorted(entries.items(), key=lambda entry: not entry[0].removeprefix("un").startswith("constr")))
     figure.legend(entries.values(), entries, loc="outside upper center", ncols=min(columns, max(1, len(entries))))
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write PDF or PNG; the same figure gives the same bytes (no date, no program version)."""
+    """Write PDF or PNG; the same figure gives the same bytes (no date, no program version, a settled layout)."""
     dropped = {".pdf": {"CreationDate": None, "Creator": None, "Producer": None}, ".png": {"Software": None}}
     path.parent.mkdir(parents=True, exist_ok=True)
+    _settle(figure)
     figure.savefig(path, dpi=180, metadata=dropped[path.suffix])
+
+
+def _settle(figure: Figure) -> None:
+    """Lay the panels out once, and round: the solver's last digit differs from run to run, and so do pixels."""
+    if figure.get_layout_engine() is None:  # settled before
+        return
+    for _ in range(4):  # what stands at a share of a panel's height moves with it: the layout closes in
+        figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        axes.set_position([round(edge, 6) for edge in axes.get_position().bounds])

@@ -1,12 +1,21 @@
 """A table for a reader, in LaTeX and Markdown; the cells' own markup is `**bold**` and the dagger."""
 
 import re
+from pathlib import Path
 
 import pandas as pd
 
 MISSING = "–"  # noqa: RUF001
 DAGGER = "†"
-LATEX = {MISSING: "--", DAGGER: r"$^{\dagger}$"}
+LATEX = {MISSING: "--", DAGGER: r"$^{\dagger}$", "±": r"$\pm$"}
+
+
+def paper(path: Path) -> pd.DataFrame:
+    """The paper's own numbers about text (data/paper), with our names for models, data sets and columns."""
+    table = pd.read_csv(path).rename(columns={"epsilon": "eps"})
+    ours = {"ut": "ut_text"}
+    table["model"] = table["model"].str.lower().replace(ours)
+    return table.assign(dataset=table["dataset"].str.lower())
 
 
 def number(value: float | None, digits: int = 2, bold: bool = False, marked: bool = False) -> str:

@@ -3,12 +3,14 @@
 import math
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 
 def attention(
-    keys: Float[Tensor, "cells batch tokens features"], exact_beta: bool = False
+    keys: Float[Tensor, "cells batch tokens features"],
+    exact_beta: bool = False,
+    mask: Bool[Tensor, "batch tokens"] | None = None,
 ) -> Float[Tensor, "cells batch tokens tokens"]:
     """Symmetric softmax weights sm(Z Z^T), queries and keys being the same Z (eq. (47), (75)).
 
@@ -16,10 +18,13 @@ def attention(
         keys: Z; for UT the tokens times W_a^T, for DUST the codes times D_l^T.
         exact_beta: weigh token j by exp(-|z_j|^2 / 2), as the descent of the pair term of the energy (45)
             needs; the paper sets these weights to 1.
+        mask: which tokens are real; the others, padding, get no weight. None: all are.
     """
     scores = keys @ keys.mT
     if exact_beta:
         scores = scores - keys.square().sum(-1).unsqueeze(-2) / 2
+    if mask is not None:
+        scores = scores.masked_fill(~mask[:, None], -torch.inf)
     return scores.softmax(-1)
 
 

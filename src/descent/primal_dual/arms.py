@@ -47,7 +47,13 @@ class Constrained:
     During the `warmup_epochs` the weights step on f_L alone and the duals rest.
     """
 
-    def __init__(self, shape: tuple[int, int], lr: float, problem: PrimalDual, device: torch.device) -> None:
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        lr: float | Float[Tensor, "cells 1"],
+        problem: PrimalDual,
+        device: torch.device,
+    ) -> None:
         self.problem = problem
         self.multipliers = Multipliers(shape, lr, problem, device)
         self.slacks = Slacks(shape, problem, device)

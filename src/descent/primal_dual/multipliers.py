@@ -13,15 +13,22 @@ class Multipliers:
     lambda <- [lambda + Adam(gap)]_+   with gap = v - u, the mean of the last `dual_every` batches
     lambda <- [lambda + Adam(gap - lambda / rho)]_+   with `resilience: decay` (eq. (38))
 
-    The decay is Adam's coupled weight_decay: AdamW's decoupled one has its fixed point at rho whatever the
-    violation, and must not be used here.
+    The decay is inside Adam's gradient, as its coupled weight_decay: AdamW's decoupled one has its fixed point at
+    rho whatever the violation, and must not be used here. It and the rate are ours, not the optimizer's, because
+    they may differ from cell to cell; a step of Adam and of SGD is linear in its rate.
     """
 
-    def __init__(self, shape: tuple[int, int], lr: float, problem: PrimalDual, device: torch.device) -> None:
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        lr: float | Float[Tensor, "cells 1"],
+        problem: PrimalDual,
+        device: torch.device,
+    ) -> None:
         self.value = torch.zeros(shape, device=device, requires_grad=True)
-        decay = 1 / problem.rho if problem.resilience == "decay" else 0.0
+        self.lr, self.decay = lr, 1 / problem.rho if problem.resilience == "decay" else 0.0
         kind = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[problem.dual_optimizer]
-        self.optimizer = kind([self.value], lr=lr, weight_decay=decay, maximize=True)
+        self.optimizer = kind([self.value], lr=1.0, maximize=True)
         self.every, self.seen = problem.dual_every, 0
         self.gap = torch.zeros(shape, device=device)
 
@@ -32,10 +39,11 @@ class Multipliers:
         if self.seen < self.every:
             return
         before = self.value.data.clone()
-        self.value.grad = self.gap / self.seen
+        self.value.grad = self.gap / self.seen - self.decay * before
         self.optimizer.step()
+        after = (before + self.lr * (self.value.data - before)).clamp(min=0)
         # Without a gap a frozen cell's value would still drift with Adam's momentum.
-        self.value.data = torch.where(alive[:, None], self.value.data.clamp(min=0), before)
+        self.value.data = torch.where(alive[:, None], after, before)
         self.gap, self.seen = torch.zeros_like(self.gap), 0
 
     def state_dict(self) -> dict:

@@ -1,4 +1,4 @@
-"""Where stacks are trained: one after another on a GPU, side by side on a CPU's cores."""
+"""Where stacks are trained and evaluated: one after another on a GPU, side by side on a CPU's cores."""
 
 import os
 import threading
@@ -17,18 +17,18 @@ from descent.errors import UserError
 Work = Callable[[Sequence[Cell], Callable[[int], Any]], None]
 
 
-def train_all(
+def run_all(
     stacks: Sequence[Sequence[Cell]], work: Work, device: torch.device, planned: int, tell: Callable[[int], Any]
 ) -> None:
-    """Train every stack with `work(stack, tell)`; the first failure ends all, what was finished stays.
+    """Do `work(stack, tell)` for every stack; the first failure ends all, what was finished stays.
 
     On a CPU the steps are small products that more threads do not speed up, so stacks share the cores, one
     process each. A stack's threads depend on `planned`, the stacks of the whole item, and not on how many are
     left: a resumed run then rounds as an uninterrupted one.
 
     Args:
-        work: trains one stack; picklable.
-        tell: called with the number of cell epochs done since it was called last.
+        work: trains or evaluates one stack; picklable.
+        tell: called with how much was done (cell epochs, texts, ...) since it was called last.
     """
     if device.type != "cpu":
         for stack in stacks:
@@ -53,15 +53,15 @@ def train_all(
                     future.result()
         except BrokenProcessPool:
             raise UserError(
-                "a training process was killed, most likely for lack of memory: lower training.stack_elements.cpu "
-                "or the profile's batch, and run the same command again"
+                "a process was killed, most likely for lack of memory: lower training.stack_elements.cpu "
+                "or the batch, and run the same command again"
             ) from None
         finally:  # after a failure, or an interruption
             stop.set()
             pool.shutdown(cancel_futures=True)
 
 
-_shared: tuple[Any, Any] | None = None  # the worker's view of the cell epochs done, and of the order to stop
+_shared: tuple[Any, Any] | None = None  # the worker's view of the work done, and of the order to stop
 
 
 def _begin(counter: Any, stop: Any, parent: int, threads: int) -> None:
@@ -81,9 +81,9 @@ def _end_with(parent: int) -> None:
 def _work(work: Work, stack: Sequence[Cell]) -> None:
     counter, stop = _shared
 
-    def tell(epochs: int) -> None:
+    def tell(done: int) -> None:
         with counter.get_lock():
-            counter.value += epochs
+            counter.value += done
         if stop.is_set():
             raise InterruptedError("another stack failed")
 

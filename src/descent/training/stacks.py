@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -12,9 +11,10 @@ from torch import nn
 from descent.cells import Cell
 from descent.errors import UserError
 from descent.primal_dual.arms import ERM, Constrained
-from descent.schema import LearningRates, PrimalDual, Training
+from descent.schema import Training
 from descent.training import store
 from descent.training.loop import Run, Task, train
+from descent.training.settings import Setting, together
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,11 @@ class Recipe:
 
     build: Callable[[Sequence[Cell]], nn.Module]
     task: Callable[[Sequence[Cell]], Task]
-    problem: PrimalDual | None  # None: unconstrained
-    rates: LearningRates
+    settings: dict[Cell, Setting]
     epochs: int
     report: str
     tolerance: float
-    settings: Training
+    training: Training
     device: torch.device
 
 
@@ -48,21 +47,24 @@ def unfinished(names: dict[Cell, str], missing: Sequence[Cell]) -> list[list[Cel
     return stacks
 
 
-def plan(cells: Sequence[Cell], elements: int, limit: int) -> list[list[Cell]]:
-    """Consecutive cells of one depth, as many as keep one state of the stack below `limit` numbers.
+def plan(
+    cells: Sequence[Cell], settings: dict[Cell, Setting], elements: int, limit: int, seeds_apart: bool = False
+) -> list[list[Cell]]:
+    """Cells that can share their batches and their optimizer, as many as keep one state below `limit` numbers.
 
     A GPU wants large stacks; a CPU small ones, since a stack that falls out of cache is slower than its cells
     one by one (`make bench`).
 
     Args:
         elements: numbers in one state of one cell, batch * tokens * width.
+        seeds_apart: no stack has cells of two seeds, since their batches differ in shape.
     """
     size = max(1, limit // elements)
-    stacks = []
-    for _, group in groupby(cells, key=lambda cell: cell.layers):
-        depth = list(group)
-        stacks += [depth[start : start + size] for start in range(0, len(depth), size)]
-    return stacks
+    alike: dict[tuple, list[Cell]] = {}
+    for cell in cells:
+        key = (cell.layers, cell.method, settings[cell].alike(), cell.seed if seeds_apart else None)
+        alike.setdefault(key, []).append(cell)
+    return [group[start : start + size] for group in alike.values() for start in range(0, len(group), size)]
 
 
 def train_stack(
@@ -75,12 +77,11 @@ def train_stack(
     """
     names = [fingerprints[cell] for cell in stack]
     checkpoint = store.open_stack(names)
-    shape = (len(stack), stack[0].layers + 1)
-    arm = (
-        ERM()
-        if recipe.problem is None
-        else Constrained(shape, recipe.rates.dual_lr, recipe.problem, recipe.device)
-    )
+    settings = [recipe.settings[cell] for cell in stack]
+    arm = ERM()
+    if settings[0].problem is not None:
+        problem, dual_lr = together(settings, recipe.device)
+        arm = Constrained((len(stack), stack[0].layers + 1), dual_lr, problem, recipe.device)
     done = 0
 
     def progress(epoch: int, f: torch.Tensor) -> None:
@@ -93,16 +94,16 @@ def train_stack(
             recipe.build(stack).to(recipe.device),
             recipe.task(stack),
             arm,
-            recipe.settings,
+            recipe.training,
             epochs=recipe.epochs,
-            lr=recipe.rates.lr,
+            lr=settings[0].lr,
             report=recipe.report,
             tolerance=recipe.tolerance,
             checkpoint=checkpoint,
             progress=progress,
         )
     except torch.OutOfMemoryError as error:
-        raise UserError(_too_large(stack, recipe.settings, error)) from None
+        raise UserError(_too_large(stack, recipe.training, error)) from None
     for index, cell in enumerate(stack):
         weights = {name: value[index].cpu() for name, value in run.weights.items()}
         record = {
@@ -110,6 +111,7 @@ def train_stack(
             "fingerprint": fingerprints[cell],
             "epoch": int(run.epoch[index]),
             "diverged": not bool(run.alive[index]),
+            "setting": settings[index].definition(),
         }
         store.publish(fingerprints[cell], weights, history(run, index).to_csv(index=False), record)
     store.close_stack(names)
@@ -127,11 +129,11 @@ def history(run: Run, index: int) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)
 
 
-def _too_large(stack: Sequence[Cell], settings: Training, error: torch.OutOfMemoryError) -> str:
+def _too_large(stack: Sequence[Cell], training: Training, error: torch.OutOfMemoryError) -> str:
     first = stack[0]
     return (
         f"the GPU is out of memory training {len(stack)} cells of {first.dataset}-{first.model}-{first.method}, "
         f"L = {first.layers}, in one stack: lower training.stack_elements.cuda (now "
-        f"{settings.stack_elements.cuda}) to train fewer cells at once, or the profile's batch. "
+        f"{training.stack_elements.cuda}) to train fewer cells at once, or the profile's batch. "
         f"({str(error).splitlines()[0]})"
     )

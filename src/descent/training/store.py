@@ -6,12 +6,14 @@ numbers is in its fingerprint, so nothing stale can be taken from it; deleting i
 
 import hashlib
 import json
+import math
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pandas as pd
 from filelock import FileLock, Timeout
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -93,22 +95,44 @@ def hand_out(cells: dict[Cell, str], out: Path) -> None:
     partial.replace(out)
 
 
-def read(out: Path, cell: Cell, fingerprint: str) -> tuple[dict[str, Tensor], dict]:
-    """A cell's weights and record from a stage's output folder.
+def record(out: Path, cell: Cell) -> dict:
+    """What training noted of a cell of a stage's output folder.
 
     Raises:
-        UserError: the cell is not there, or was trained with other parameters, data or code.
+        UserError: the cell is not there.
     """
-    place = out / cell.name
-    if not (place / "cell.json").exists():
-        raise UserError(f"{place} is missing: run `dvc repro` to train it")
-    record = json.loads((place / "cell.json").read_text())
-    if record["fingerprint"] != fingerprint:
+    try:
+        return json.loads((out / cell.name / "cell.json").read_text())
+    except FileNotFoundError:
+        raise UserError(f"{out / cell.name} is missing: run `dvc repro` to train it") from None
+
+
+def check(out: Path, cell: Cell, fingerprint: str) -> None:
+    """Raises UserError where the cell is missing, or was trained with other parameters, data or code."""
+    if record(out, cell)["fingerprint"] != fingerprint:
         raise UserError(
-            f"{place} was trained with other parameters, data or code than params.yaml asks for now: "
+            f"{out / cell.name} was trained with other parameters, data or code than params.yaml asks for now: "
             "run `dvc repro`, which trains what is missing"
         )
-    return load_file(place / "weights.safetensors", device="cpu"), record
+
+
+def weights(out: Path, cell: Cell) -> dict[str, Tensor]:
+    """A cell's weights from a stage's output folder."""
+    return load_file(out / cell.name / "weights.safetensors", device="cpu")
+
+
+def validation_losses(place: Path) -> list[float]:
+    """f_0 ... f_L on validation data of the cell in this folder, at its reported epoch; empty without one."""
+    epoch = json.loads((place / "cell.json").read_text())["epoch"]
+    log = pd.read_csv(place / "history.csv")
+    return log.loc[log["epoch"] == epoch, "loss_validation"].tolist()
+
+
+def validation_loss(fingerprint: str) -> float:
+    """f_L on validation data of a finished cell; infinite where it diverged or has none."""
+    losses = validation_losses(folder(fingerprint))
+    diverged = json.loads((folder(fingerprint) / "cell.json").read_text())["diverged"]
+    return losses[-1] if losses and not diverged else math.inf
 
 
 @contextmanager

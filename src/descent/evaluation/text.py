@@ -1,0 +1,83 @@
+"""Text cells on test texts: accuracy and loss over the sweep, and how single texts descend."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from descent.cells import Cell
+from descent.closure import digest
+from descent.datasets.text import Tokens
+from descent.evaluation.classification import TextSweep, sweep
+from descent.evaluation.scores import Row, Scoring
+from descent.experiments.text import setting
+from descent.params import Params
+from descent.schema import PrimalDual
+from descent.training.items import Item
+
+BINS = np.linspace(0, 2, 101)  # lower edges of the histogram of ratios; the last bin has no upper one
+
+
+def gammas(params: Params, cells: Sequence[Cell]) -> list[float]:
+    """The test levels of these cells: the uniform sweep, and the cells' own training levels."""
+    return sorted({*map(float, params.text.evaluation.gammas), *(cell.eps for cell in cells)})
+
+
+def scoring(params: Params, tokens: Tokens, item: Item) -> Scoring:
+    """How the cells of a text matrix item are scored."""
+    evaluation = params.text.evaluation
+    size = getattr(params.budget.text, item.cells[0].model).batch
+    return Scoring(
+        profile=params.profile,
+        measure=partial(_measure, params, tokens, item.device),
+        problem=partial(_problem, params),
+        definition={
+            "evaluation": evaluation.model_dump(),
+            "tolerance": params.text.tolerance,
+            "code": digest([__name__]),
+        },
+        elements=None if item.elements is None else item.elements // size * evaluation.batch,
+        inputs=len(tokens.split("test")),
+    )
+
+
+def _problem(params: Params, cell: Cell) -> PrimalDual:
+    return setting(params, cell, "constrained").problem
+
+
+def _measure(
+    params: Params,
+    tokens: Tokens,
+    device: torch.device,
+    net: nn.Module,
+    stack: Sequence[Cell],
+    tell: Callable[[int], Any],
+) -> list[list[Row]]:
+    levels = gammas(params, stack)
+    found = sweep(net, tokens, levels, [cell.eps for cell in stack], params.text.evaluation, device, tell)
+    return [list(_rows(params, cell, found, levels, index)) for index, cell in enumerate(stack)]
+
+
+def _rows(params: Params, cell: Cell, found: TextSweep, levels: Sequence[float], index: int) -> Iterable[Row]:
+    """loss and accuracy of every layer over the sweep and at the cell's own level, and the ratios at that."""
+    asked = set(gammas(params, [cell]))  # its neighbours' levels are no business of a cell
+    for metric, values in (("loss", found.loss), ("accuracy", found.accuracy)):
+        for level, by_layer in zip(levels, values[:, index], strict=True):
+            for layer, value in enumerate(by_layer if level in asked else ()):
+                yield {"split": "test", "gamma": level, "layer": layer, "metric": metric, "value": value}
+    own = {"split": "test", "gamma": cell.eps, "layer": cell.layers}
+    ratios, target = found.ratios[index], 1 - _problem(params, cell).alpha
+    summary = {
+        "ratio_mean": ratios.mean(dtype=np.float64),
+        "ratio_median": np.median(ratios),
+        "ratio_below_one": (ratios < 1).mean(),
+        "ratio_below_target": (ratios <= target).mean(),
+    }
+    for metric, value in summary.items():
+        yield own | {"metric": metric, "value": value}
+    counts, _ = np.histogram(ratios, [*BINS, np.inf])
+    for lower, count in zip(BINS.round(2), counts, strict=True):
+        yield own | {"metric": "ratio_share", "bin": lower, "value": count / len(ratios)}

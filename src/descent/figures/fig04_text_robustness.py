@@ -1,0 +1,53 @@
+"""Figure 4: how accuracy falls with the test noise, for every text model and data set, both arms."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from descent.figures import curves, style, text_curves
+from descent.params import Params
+from descent.summary import cells_table, select
+from descent.summary_text import best_text
+
+TASKS = text_curves.TASKS
+TITLE = "Robustness of text classifiers to test noise"
+CAPTION = """
+Accuracy on test texts against the test noise level on the word embeddings, at the headline training level
+(vertical line). Rows: data sets; columns: models. Line: each arm at its best depth and trial by validation
+loss (L in the title); band: mean and standard deviation over all trials of that depth. Dotted: chance.
+Hollow markers: the constrained run ended infeasible.
+"""
+PARAMETERS = [
+    "text.eps",
+    "text.datasets",
+    "text.models",
+    "text.tolerance",
+    "text.search",
+    "text.evaluation.gammas",
+    "profiles.${profile}.text.trials",
+    "profiles.${profile}.text.ut_text.layers",
+]
+
+
+def render(results: pd.DataFrame, params: Params) -> Figure:
+    """Accuracy (share) against gamma, one panel per model and data set. Raises UserError without rows of eps."""
+    datasets, models = params.text.datasets, params.text.models
+    rows = curves.required(results, "evaluate_text", experiment="text", eps=float(params.text.eps))
+    cells = cells_table(rows, params)
+    best = best_text(cells)
+    height = 0.75 + 1.75 * len(datasets)
+    look = {"sharex": True, "sharey": "row"}
+    figure, grid = style.panels(params, len(datasets), len(models), style.TEXT, height, TASKS, **look)
+    for dataset, line in zip(datasets, grid, strict=True):
+        for model, axes in zip(models, line, strict=True):
+            chosen = select(best, dataset=dataset, model=model)
+            for choice in chosen.itertuples():
+                text_curves.draw_accuracy(axes, rows, cells, choice)
+            text_curves.draw_chance(axes, dataset)
+            curves.mark_training_level(axes, params.text.eps, text_curves.LOW)
+            axes.set_title(f"{style.name(model)}, {style.name(dataset)}, {text_curves.depths(chosen)}")
+        line[0].set_ylabel(style.ACCURACY)
+        style.percent(line[0])
+    for axes in grid[-1]:
+        axes.set_xlabel(style.GAMMA)
+    style.legend(figure)
+    return figure

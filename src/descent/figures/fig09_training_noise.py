@@ -1,0 +1,59 @@
+"""Figure 9: what the training noise does, against test noise and along the layers."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from descent.figures import curves, style, text_curves
+from descent.params import Params
+from descent.selection import last_layer
+from descent.summary import cells_table, select
+from descent.summary_text import best_text
+
+TASKS = text_curves.TASKS
+TITLE = "Training noise, robustness and layerwise error"
+CAPTION = """
+One text model at every training level; light to dark: low to high. Left: accuracy on test texts against the
+test noise level; dotted: chance. Right: error rate (1 - accuracy) of what the shared readout says at each layer,
+test noise equal to the training level. Each arm and level at its best trial (and depth) by validation loss.
+Hollow markers: the constrained run ended infeasible.
+"""
+PARAMETERS = [
+    "text.eps",
+    "text.datasets",
+    "text.models",
+    "text.tolerance",
+    "text.evaluation.gammas",
+    "profiles.${profile}.text.eps",
+    "profiles.${profile}.text.trials",
+]
+
+
+def render(results: pd.DataFrame, params: Params) -> Figure:
+    """Accuracy against gamma; error rate against l. Raises UserError without rows of the setting."""
+    dataset, model = text_curves.paper_choice(params, "imdb", "distilbert")
+    rows = curves.required(results, "evaluate_text", experiment="text", dataset=dataset, model=model)
+    cells = cells_table(rows, params)
+    best = best_text(cells)
+    levels = sorted(best["eps"].unique().tolist())
+    figure, ((accuracy, error),) = style.panels(params, 1, 2, style.TEXT, 2.3 + 0.06 * len(levels), TASKS)
+    for method in params.text.methods:
+        accuracy.add_line(Line2D([], [], linestyle="none", label=method))  # heads its part of the legend
+        for step, eps in enumerate(levels):
+            look = {"color": style.shade(method, step, len(levels)), "label": rf"$\epsilon={eps:g}$"}
+            for choice in select(best, method=method, eps=eps).itertuples():
+                cell = {name: getattr(choice, name) for name in text_curves.IDENTITY}
+                mark = curves.state(cells, **cell)
+                points = curves.curve(last_layer(rows), "gamma", "accuracy", split="test", **cell)
+                curves.draw(accuracy, points, method, mark, **look)
+                right = curves.curve(rows, "layer", "accuracy", split="test", gamma=eps, **cell)
+                curves.draw(error, 1 - right, method, mark, **look)
+    text_curves.draw_chance(accuracy, dataset)
+    for axes in (accuracy, error):
+        axes.set_title(f"{style.name(model)}, {style.name(dataset)}, {text_curves.depths(best)}")
+        style.percent(axes)
+    error.xaxis.get_major_locator().set_params(integer=True)
+    accuracy.set(xlabel=style.GAMMA, ylabel=style.ACCURACY)
+    error.set(xlabel=style.LAYER, ylabel=r"error rate at $\gamma=\epsilon$ ↓")
+    figure.legend(*accuracy.get_legend_handles_labels(), loc="outside right center", labelspacing=0.3)
+    return figure

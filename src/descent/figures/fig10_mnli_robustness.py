@@ -1,0 +1,54 @@
+"""Figure 10: the uneven effect of the constraints on MNLI, at every training level."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from descent.figures import curves, style, text_curves
+from descent.params import Params
+from descent.summary import cells_table, select
+from descent.summary_text import best_text
+
+TASKS = text_curves.TASKS
+MODELS = ("ut_text", "distilbert")
+TITLE = "Robustness on MNLI at every training level"
+CAPTION = """
+Accuracy on test texts against the test noise level. Rows: models; columns: training levels (vertical line).
+Line: each arm at its best depth and trial by validation loss; band: mean and standard deviation over all
+trials of that depth. Dotted: chance. Hollow markers: the constrained run ended infeasible.
+"""
+PARAMETERS = [
+    "text.eps",
+    "text.datasets",
+    "text.models",
+    "text.tolerance",
+    "text.evaluation.gammas",
+    "profiles.${profile}.text.eps",
+    "profiles.${profile}.text.trials",
+    "profiles.${profile}.text.ut_text.layers",
+]
+
+
+def render(results: pd.DataFrame, params: Params) -> Figure:
+    """Accuracy against gamma, a panel per model and level. Raises UserError without rows of the data set."""
+    dataset, first = text_curves.paper_choice(params, "mnli", MODELS[0])
+    models = [model for model in MODELS if model in params.text.models] or [first]
+    rows = curves.required(results, "evaluate_text", experiment="text", dataset=dataset)
+    cells = cells_table(rows, params)
+    best = best_text(cells)
+    levels = sorted(best["eps"].unique().tolist())
+    look = {"sharex": True, "sharey": "row"}
+    size = (style.TEXT, 0.9 + 1.5 * len(models))
+    figure, grid = style.panels(params, len(models), len(levels), *size, TASKS, **look)
+    for model, line in zip(models, grid, strict=True):
+        for eps, axes in zip(levels, line, strict=True):
+            for choice in select(best, model=model, eps=eps).itertuples():
+                text_curves.draw_accuracy(axes, rows, cells, choice)
+            text_curves.draw_chance(axes, dataset)
+            curves.mark_training_level(axes, eps, text_curves.LOW)
+        line[0].set_ylabel(f"{style.name(model)}, {style.name(dataset)}\n{style.ACCURACY}")
+        style.percent(line[0])
+    for eps, top, bottom in zip(levels, grid[0], grid[-1], strict=True):
+        top.set_title(rf"$\epsilon={eps:g}$")
+        bottom.set_xlabel(r"test noise $\gamma$")
+    style.legend(figure)
+    return figure

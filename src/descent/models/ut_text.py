@@ -1,0 +1,91 @@
+"""UT for text (C.2): word embeddings, the shared layers of eq. (47)-(48), masked mean pooling, one readout."""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor, nn
+from torch.nn.functional import embedding
+
+from descent.cells import Cell
+from descent.datasets.text import Tokens
+from descent.models.text import Embedded, Readout
+from descent.models.ut import UT
+from descent.params import Params
+from descent.perturbations import generator
+
+EMBEDDINGS = 3  # stream of a seed's random numbers
+
+
+class TextUT(nn.Module):
+    """A stack of cells; word embeddings are one frozen table for all cells, or a trained one each."""
+
+    def __init__(
+        self, unrolled: UT, table: Float[Tensor, "#cells vocabulary width"], trained: bool, readout: Readout
+    ) -> None:
+        super().__init__()
+        self.unrolled, self.head = unrolled, readout
+        if trained:
+            self.table = nn.Parameter(table)
+        else:  # not part of the weights: whoever builds the model reads it again
+            self.register_buffer("table", table, persistent=False)
+
+    def embed(self, ids: Int64[Tensor, "batch tokens"]) -> Float[Tensor, "#cells batch tokens width"]:
+        """The clean word embeddings."""
+        return torch.stack([embedding(ids, own) for own in self.table])
+
+    def states(self, noisy: Embedded) -> list[Float[Tensor, "cells batch width"]]:
+        """X_0 ... X_L as the readout sees them: averaged over the real tokens."""
+        real = noisy.mask[..., None]
+        share = real / real.sum(1, keepdim=True)
+        return [(state * share).sum(2) for state in self.unrolled.states(*noisy)]
+
+    def readout(self, state: Float[Tensor, "cells *rest width"]) -> Float[Tensor, "cells *rest classes"]:
+        """Logits of any number of layers."""
+        return self.head(state)
+
+
+def build(params: Params, tokens: Tokens, cells: Sequence[Cell]) -> TextUT:
+    """A stack of cells of one data set and depth.
+
+    Raises:
+        UserError: the embeddings' source cannot be read, or has another vocabulary than the texts.
+    """
+    settings, source = params.models.ut_text, params.budget.text.ut_text.embeddings
+    seeds = [cell.seed for cell in cells]
+    if source.width is not None:
+        shape = tokens.vocabulary, source.width
+        table = torch.stack([torch.randn(shape, generator=generator(seed, EMBEDDINGS)) for seed in seeds])
+        table, trained = settings.embedding_std * table, True
+    else:
+        from descent.models import encoder  # its library takes seconds to load
+
+        table = encoder.word_embeddings(source, params.local_data, tokens)[None]
+        trained = settings.embeddings == "trained"
+        table = table.repeat(len(cells), 1, 1) if trained else table
+    unrolled = UT(
+        cells=len(cells),
+        layers=cells[0].layers,
+        width=table.shape[-1],
+        start="xavier",
+        gain=1.0,
+        residual=settings.residual,
+        exact_beta=settings.exact_beta,
+        decouple=settings.decouple,
+        seeds=seeds,
+    )
+    return TextUT(unrolled, table, trained, Readout(table.shape[-1], tokens.classes, seeds))
+
+
+def width(params: Params) -> int:
+    """Numbers per token in one state: what a stack's size is counted in.
+
+    Raises:
+        UserError: the embeddings' source cannot be read.
+    """
+    source = params.budget.text.ut_text.embeddings
+    if source.width is not None:
+        return source.width
+    from descent.models import encoder
+
+    return encoder.configuration(source, params.local_data).hidden_size
