@@ -42,6 +42,7 @@ format: setup  ## mend style and format
 
 bench: setup  ## cost of the constraints, and of stacks against single runs, as ratios of one run
 	PYTHONPATH=src OMP_WAIT_POLICY=PASSIVE python -m tests.bench_steps
+	PYTHONPATH=src OMP_WAIT_POLICY=PASSIVE python -m tests.bench_text
 
 clean-store:  ## forget finished cells and checkpoints (they are only a cache)
 	rm -rf .cells

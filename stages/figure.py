@@ -12,7 +12,7 @@ from descent.figures import catalogue, style
 
 def main(name: str) -> None:
     """Draw one figure of the catalogue from data/results.parquet."""
-    values = params.load()
+    values = params.load(params.OF_RESULTS)
     entry = catalogue.module(name, "figure")
     figure = entry.render(pd.read_parquet("data/results.parquet"), values)
     folder = Path("figures")

@@ -9,7 +9,8 @@ from descent import errors, params, plots
 
 def main() -> None:
     """Write what `dvc plots show` and `dvc plots diff` draw."""
-    curves = plots.curves(pd.read_parquet("data/results.parquet"), params.load())
+    values = params.load(params.OF_RESULTS).model_copy(update={"method": params.load().method})
+    curves = plots.curves(pd.read_parquet("data/results.parquet"), values)
     folder = Path("data/plots")
     folder.mkdir(parents=True, exist_ok=True)
     for stem, table in curves.items():

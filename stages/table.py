@@ -12,7 +12,7 @@ from descent.figures import catalogue, tables
 
 def main(name: str) -> None:
     """Make one table of the catalogue from data/results.parquet; the CSV holds the numbers without markup."""
-    values = params.load()
+    values = params.load(params.OF_RESULTS)
     entry = catalogue.module(name, "table")
     numbers = entry.build(pd.read_parquet("data/results.parquet"), values)
     shown, notes = entry.display(numbers, values), entry.notes(numbers, values)

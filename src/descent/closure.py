@@ -36,6 +36,23 @@ def closure(modules: Iterable[str]) -> set[Path]:
     return found
 
 
+def entries() -> list[str]:
+    """The modules that stages name: their own, those of models and those of figures and tables."""
+    files = [*Path("stages").glob("*.py"), *(SOURCE / "descent/models").glob("*.py")]
+    for pattern in ("fig[0-9]*.py", "table[0-9]*.py"):
+        files += (SOURCE / "descent/figures").glob(pattern)
+    roots = [(file.relative_to(SOURCE) if file.is_relative_to(SOURCE) else file) for file in files]
+    return sorted(".".join(root.with_suffix("").parts) for root in roots if root.stem != "__init__")
+
+
+def file_digest(module: str) -> str:
+    """A name for the files of a module and of all that it imports, byte by byte: the same under every Python."""
+    total = hashlib.sha256()
+    for file in sorted(closure([module])):
+        total.update(f"{file}\n".encode() + file.read_bytes())
+    return total.hexdigest()
+
+
 def digest(modules: Iterable[str]) -> str:
     """A name for what the code computes: comments, docstrings, layout and SCHEMAS do not enter.
 

@@ -12,6 +12,7 @@ from descent.schema import Evaluation, Method, NonNegative, PrimalDual, Schema, 
 from descent.schema_text import Ablation, AblationBudget, Encoder, Text, TextBudget, TextSource, UTText
 from descent.schema_video import DUST, UT, Infeasible, Source, Video, VideoBudget
 
+OF_RESULTS = Path("data/params.json")  # the parameters that the results were made with
 VIDEO_MODELS = ("ut", "dust")
 TEXT_MODELS = ("ut_text", "distilbert", "roberta")
 
@@ -146,3 +147,15 @@ def load(path: Path = Path("params.yaml")) -> Params:
         for model in models:
             params.text_constraints(model, dataset)
     return params
+
+
+def of_results(params: Params) -> str:
+    """What `load` reads back from OF_RESULTS: the profile in use, without what changes no result.
+
+    Figures and tables depend on this file. The sections that it holds, written out for each of them, would make
+    half of dvc.lock.
+    """
+    indifferent = {"method": "constrained", "device": "auto", "local_data": ""}
+    values = params.model_dump(mode="json") | indifferent
+    values["profiles"] = {params.profile: values["profiles"][params.profile]}
+    return json.dumps(values, indent=1) + "\n"
