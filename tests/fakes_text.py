@@ -47,6 +47,7 @@ TEXT = {
     "text.tolerance": 0.02,
     "text.report": "best",
     "text.length_pool": 2,
+    "text.validation_batch": 4,
     "text.search": {
         "dual_lr": {"low": 0.1, "high": 10.0},
         "rho": {"low": 0.25, "high": 4.0},

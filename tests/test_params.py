@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from descent.errors import UserError
-from descent.params import Params, load
+from descent.params import Params, load, of_results
 from tests.fakes_core import ROOT, environment, make_project, small_params, values, write_params
 
 BUDGET = "profiles.demo.video"
@@ -192,3 +192,14 @@ def test_a_stage_ends_with_one_message_and_no_traceback(
     found = subprocess.run(command, cwd=tmp_path / "project", env=environment(), capture_output=True, text=True)
     assert found.returncode == 1 and told in found.stderr
     assert "Traceback" not in found.stderr and "train_video.py" in found.stderr
+
+
+def test_the_parameters_of_the_results_are_read_back_without_what_changes_no_result(tmp_path: Path) -> None:
+    asked, path = load(), tmp_path / "params.json"
+    path.write_text(of_results(asked))
+    found = load(path)
+    same = {"method", "device", "local_data", "profiles"}
+    assert found.model_dump(exclude=same) == asked.model_dump(exclude=same)
+    assert found.profiles == {asked.profile: asked.budget}
+    elsewhere = asked.model_copy(update={"method": "unconstrained", "device": "cpu", "local_data": "/elsewhere"})
+    assert of_results(elsewhere) == path.read_text()

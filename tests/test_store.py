@@ -63,10 +63,11 @@ def test_a_missing_or_stale_cell_is_refused_with_what_to_do() -> None:
         store.check(out, CELL, "c3")
 
 
-def test_publishing_again_replaces_and_leaves_no_part() -> None:
+def test_who_publishes_a_cell_a_second_time_leaves_the_first_and_no_part() -> None:
     put("a1")
+    before = (store.folder("a1") / "history.csv").read_text()
     store.publish("a1", WEIGHTS, "new", {"fingerprint": "a1"})
-    assert (store.folder("a1") / "history.csv").read_text() == "new"
+    assert (store.folder("a1") / "history.csv").read_text() == before
     assert [path.name for path in store.root().iterdir()] == ["a1"]
 
 

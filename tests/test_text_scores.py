@@ -245,3 +245,17 @@ def test_an_encoder_goes_through_both_stages_and_ends_without_its_dropout(tokens
     tables.append(pd.read_parquet(evaluate_text(text_params(changes), DATASET, model, "constrained")))
     pd.testing.assert_frame_equal(*tables, check_exact=True)
     assert len(item.cells) == 2 and set(tables[0]["eps"]) == {0.0, 0.4}
+
+
+def test_experiments_that_share_cells_share_their_scores(tokens: Tokens) -> None:
+    train_text(text_params(SHORT), DATASET, "ut_text", "constrained")
+    main = scored(DATASET, "ut_text", "constrained")
+    files = set(Path(".cells/scores").iterdir())
+    train_text(text_params(SHORT), "dual_lr")
+    table = scored("dual_lr")
+    assert len(set(Path(".cells/scores").iterdir()) - files) == 2, "the other value and the unconstrained arm"
+    why = ["experiment", "varied"]
+    same = table[table["varied"] == "0.05"].drop(columns=why).reset_index(drop=True)
+    shared = main[(main["eps"] == 0.4)].drop(columns=why).reset_index(drop=True)
+    pd.testing.assert_frame_equal(same, shared)
+    assert set(table["experiment"]) == {"dual_lr"} and set(main["varied"]) == {""}

@@ -71,6 +71,23 @@ def test_the_search_begins_with_the_value_in_use_and_stays_in_range() -> None:
         assert setting.lr == base.lr and setting.problem.model_copy(update={"rho": 3.0}) == base.problem
 
 
+def test_what_is_tried_in_a_setting_does_not_depend_on_the_rest_of_the_grid() -> None:
+    def tried(eps: list[float]) -> dict[tuple, Setting]:
+        params = text_params({f"{BUDGET}.trials": 4, f"{BUDGET}.eps": eps})
+        cells = text_cells(params, DATASET, "ut_text", "constrained")
+        base = dict.fromkeys(cells, Setting(0.02, 0.05, params.primal_dual.ut_text))
+        rounds, found, losses = trials(cells, base, SEARCH), {}, None
+        for _ in range(4):
+            settings = rounds.send(losses)
+            found |= {(cell.layers, cell.eps, cell.seed): setting for cell, setting in settings.items()}
+            losses = {cell: setting.dual_lr for cell, setting in settings.items()}
+        return found
+
+    few, many = tried([0.0]), tried([0.0, 0.2, 1.0])
+    assert len(few) == 16 and few == {key: many[key] for key in few}
+    assert len({setting.dual_lr for key, setting in many.items() if key[2] == 3}) == 8
+
+
 def test_the_search_follows_the_losses_and_its_seed_and_nothing_else() -> None:
     def falling(trial: int, cell: Cell) -> float:
         return 1 / (trial + 1)
@@ -245,3 +262,20 @@ def test_an_ablation_has_the_unconstrained_arm_and_every_value_for_every_seed() 
         for method, varied in (("unconstrained", ""), ("constrained", "0.05"), ("constrained", "0.1"))
     ]
     assert {(c.layers, c.eps) for c in cells} == {(3, 0.4)} and len({c.name for c in cells}) == 6
+
+
+def test_pretrained_weights_replaced_in_their_folder_are_other_weights(project: Tokens, tmp_path: Path) -> None:
+    file = tmp_path / "weights/model.safetensors"
+    file.parent.mkdir()
+    params = text_params({f"{BUDGET}.distilbert.weights": {"random": None, "path": str(file.parent)}})
+
+    def fingerprints() -> list[str]:
+        item = text_item(params, DATASET, "distilbert", "unconstrained")
+        return [item.fingerprint(cell, item.settings[cell]) for cell in item.cells]
+
+    file.write_bytes(b"one")
+    first = fingerprints()
+    file.write_bytes(b"two")
+    second = fingerprints()
+    file.write_bytes(b"one")
+    assert first == fingerprints() and not set(first) & set(second)

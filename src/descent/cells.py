@@ -8,6 +8,7 @@ from typing import Any
 
 from descent.params import Params
 
+WHY = ("experiment", "varied")  # of a cell's identity: why it is trained, which does not change its weights
 ABLATIONS = ("alpha", "dual_lr", "resilience")
 
 
@@ -96,6 +97,6 @@ def fingerprint(cell: Cell, definition: dict[str, Any]) -> str:
             `varied`) does not, so an ablation takes the cells that it shares with a main experiment.
         definition: resolved parameters, digest of the prepared data, digest of the code.
     """
-    identity = {key: value for key, value in asdict(cell).items() if key not in ("experiment", "varied")}
+    identity = {key: value for key, value in asdict(cell).items() if key not in WHY}
     content = json.dumps([identity, definition], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:32]

@@ -32,6 +32,8 @@ def closure(modules: Iterable[str]) -> set[Path]:
         file = waiting.pop()
         if file not in found:
             found.add(file)
+            package = file.with_name("__init__.py")
+            waiting.extend([package] if package.exists() else [])
             waiting.extend(path for name in _imported(file) if (path := find(name)))
     return found
 

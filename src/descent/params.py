@@ -69,14 +69,15 @@ class Params(Schema):
         _known("text.datasets", self.text.datasets, budget.texts)
         _known("ablation.model", [self.ablation.model], TEXT_MODELS)
         _known("ablation.dataset (one of text.datasets)", [self.ablation.dataset], self.text.datasets)
-        tokenizers = {model: getattr(self.models, model).tokenizer for model in self.text.models}
+        text_models = {*self.text.models, self.ablation.model}
+        tokenizers = {model: getattr(self.models, model).tokenizer for model in text_models}
         _known("models.<model>.tokenizer (one of text.tokenizers)", tokenizers.values(), self.text.tokenizers)
         _known("profiles.<profile>.text.tokenizers", self.text.tokenizers, budget.text.tokenizers)
         _known("text.per_dataset", self.text.per_dataset, budget.texts)
         for models in self.text.per_dataset.values():
             _known("text.per_dataset.<dataset>", models, TEXT_MODELS)
         epochs = {model: budget.video.epochs for model in self.video.models}
-        epochs |= {model: getattr(budget.text, model).epochs for model in self.text.models}
+        epochs |= {model: getattr(budget.text, model).epochs for model in text_models}
         for model, count in epochs.items():
             if getattr(self.primal_dual, model).warmup_epochs >= count:
                 raise ValueError(

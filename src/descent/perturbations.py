@@ -8,6 +8,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+# The first number of a key where it is no training seed: streams that must never meet the noise of a batch,
+# (seed, epoch, step). Keys are filled up with zeros, so that (seed, 2) would be (seed, 2, 0).
+VALIDATION, TEST, WEIGHTS = 2**32 - 1, 2**32 - 2, 2**32 - 3
+DROPOUT = 1  # the fourth number of the key of a batch's other stream
+
 
 def generator(*key: int, device: torch.device | str = "cpu") -> torch.Generator:
     """A stream of random numbers that depends on the key alone, e.g. (seed, epoch, step)."""
@@ -41,8 +46,9 @@ def embedding_scale(
     Args:
         frequencies: the share of each token among them, padding left out.
     """
-    mean = table.mean(-1) @ frequencies
-    square = table.square().mean(-1) @ frequencies
+    # Sums of products, since a product of matrices would be rounded by autocast.
+    mean = (table.mean(-1) * frequencies).sum(-1)
+    square = (table.square().mean(-1) * frequencies).sum(-1)
     return (square - mean.square()).sqrt()
 
 

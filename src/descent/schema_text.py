@@ -90,8 +90,8 @@ class Range(Schema):
 
     @model_validator(mode="after")
     def _ordered(self) -> "Range":
-        if self.low > self.high:
-            raise ValueError(f"low {self.low} is above high {self.high}")
+        if not self.low <= 1 <= self.high:
+            raise ValueError(f"the value in use, 1, is not between low {self.low} and high {self.high}")
         return self
 
 
@@ -116,6 +116,7 @@ class Text(Schema):
     tolerance: NonNegative
     report: Literal["feasible", "best", "final"]
     length_pool: Count
+    validation_batch: Count
     search: Search
     evaluation: Evaluation
     per_dataset: dict[str, dict[str, dict[str, Any]]]

@@ -24,6 +24,11 @@ def project_root() -> Path:
     return Path(os.environ.get("DVC_ROOT", "."))
 
 
+def local(local_data: str, path: str) -> Path:
+    """Where a `path` of params.yaml points: relative to the folder `local_data`, and that to the project."""
+    return project_root() / Path(local_data).expanduser() / Path(path).expanduser()
+
+
 def download(url: str, sha256: str) -> Path:
     """The verified file at an address, kept in .downloads/; goes on where an interrupted download ended.
 

@@ -1,5 +1,6 @@
-"""Folders that are there whole or not at all."""
+"""Folders that are there whole or not at all, and what is in them."""
 
+import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,3 +23,13 @@ def written_whole(folder: Path) -> Iterator[Path]:
         partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def content(folder: Path) -> dict[str, str]:
+    """The sha256 of the files that a library loads a model from, by name; empty where there is no such folder."""
+    loaded = [*folder.glob("config.json"), *folder.glob("*.safetensors*"), *folder.glob("*.bin*")]
+    found = {}
+    for path in sorted(loaded):
+        with path.open("rb") as file:
+            found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found

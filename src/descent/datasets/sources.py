@@ -65,14 +65,13 @@ def fetch(name: str, source: Source, local_data: str, out: Path) -> None:
 
 def _local(name: str, path: str, local_data: str) -> Path:
     """The folder or archive that a `path` source names."""
-    asked = Path(local_data).expanduser() / Path(path).expanduser()
-    found = downloads.project_root() / asked
+    found = downloads.local(local_data, path)
     if found.is_file():
         archives.check_suffix(found.name)
     elif not found.is_dir():
         official = _official(name)
         raise UserError(
-            f"{name}: there is no folder or archive {asked}.\n"
+            f"{name}: there is no folder or archive {found}.\n"
             f"Put a copy of the data set there, holding {official.tree}\n"
             f"(or {PLAIN}; or a .zip, .tar.gz of it),\n"
             f"or say where your copies are: `dvc exp run -S local_data=<folder>`.\n"

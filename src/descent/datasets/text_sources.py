@@ -80,14 +80,13 @@ def _write(table: pd.DataFrame, path: Path) -> None:
 
 def _local(name: str, path: str, local_data: str) -> Path:
     """The folder or archive that a `path` source names."""
-    asked = Path(local_data).expanduser() / Path(path).expanduser()
-    found = downloads.project_root() / asked
+    found = downloads.local(local_data, path)
     if found.is_file():
         archives.check_suffix(found.name)
     elif not found.is_dir():
         form = layout(name)
         raise UserError(
-            f"{name}: there is no folder or archive {asked}.\n"
+            f"{name}: there is no folder or archive {found}.\n"
             f"Put a copy of the data set there, holding {form.tree}\n"
             f"(or a .zip, .tar.gz of it), or say where your copies are: `dvc exp run -S local_data=<folder>`.\n"
             f"Official source: {form.address}"

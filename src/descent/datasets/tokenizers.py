@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from descent.datasets.downloads import project_root
+from descent.datasets.downloads import local
 from descent.errors import UserError
 from descent.schema_text import TokenizerSource, TrainTokenizer
 
@@ -41,7 +41,7 @@ def build(source: TokenizerSource, texts: Iterable[str], local_data: str) -> Tok
     if source.train is not None:
         tokenizer = _trained(source.train, texts)
     elif source.path is not None:
-        tokenizer = _local(Path(local_data).expanduser() / Path(source.path).expanduser())
+        tokenizer = _read(local(local_data, source.path))
     else:
         hub = source.hub
         tokenizer = _told(
@@ -149,23 +149,22 @@ def _trained_wordpiece(size: int, texts: Iterable[str]) -> Tokenizer:
     return _wordpiece(learner.get_vocab(with_added_tokens=False))  # whose special tokens are BERT's alone
 
 
-def _local(asked: Path) -> Tokenizer:
+def _read(folder: Path) -> Tokenizer:
     """The tokenizer of a folder."""
-    folder = project_root() / asked
     whole, words, numbers, merges = (
         folder / file for file in ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt")
     )
     if whole.is_file():
-        return _told(lambda: Tokenizer.from_file(str(whole)), f"cannot read {asked}/tokenizer.json")
+        return _told(lambda: Tokenizer.from_file(str(whole)), f"cannot read {folder}/tokenizer.json")
     if words.is_file():
-        return _told(lambda: _wordpiece(models.WordPiece.read_file(str(words))), f"cannot read {asked}/vocab.txt")
+        return _told(lambda: _wordpiece(models.WordPiece.read_file(str(words))), f"cannot read {folder}/vocab.txt")
     if numbers.is_file() and merges.is_file():
         return _told(
             lambda: _byte_level(models.BPE(*models.BPE.read_file(str(numbers), str(merges)))),
-            f"cannot read {asked}/vocab.json and merges.txt",
+            f"cannot read {folder}/vocab.json and merges.txt",
         )
     raise UserError(
-        f"there is no tokenizer in {asked}; it should hold {FILES}.\nPut a copy there, or say where your copies "
+        f"there is no tokenizer in {folder}; it should hold {FILES}.\nPut a copy there, or say where your copies "
         "are: `dvc exp run -S local_data=<folder>`"
     )
 

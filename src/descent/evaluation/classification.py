@@ -11,10 +11,10 @@ from torch import Tensor, nn
 
 from descent.datasets.text import Tokens, by_length
 from descent.objectives import text_losses
+from descent.perturbations import TEST
 from descent.schema import Evaluation
 from descent.training.classification import Scale, gather, noisy_logits, unit_noise
 
-TEST = 2**32 - 2  # no training stream's key begins with it
 TINY = 1e-7  # nats: below it a text's loss is rounding, and a ratio of two such losses is taken for 1
 
 
@@ -47,15 +47,14 @@ def sweep(
         eps: each cell's own training level, one of gammas.
         tell: called with the number of texts done, times cells.
     """
-    texts, scale = tokens.split("test"), Scale(tokens, device)
+    texts, sigma = tokens.split("test"), Scale(tokens, device)(model)
     levels = torch.tensor(gammas, device=device)[:, None].expand(-1, len(eps))
     own = [gammas.index(level) for level in eps]
     loss, accuracy, ratios = 0.0, 0.0, [[] for _ in eps]
     for number, index in enumerate(by_length(texts.lengths, settings.batch)):
         for draw in range(settings.noise_draws):
             batch = gather(texts, index, (TEST, settings.seed, number, draw), device)
-            unit, sigma = unit_noise(model, batch), scale(model)
-            f, hits = [], []
+            unit, f, hits = unit_noise(model, batch), [], []
             for place, level in enumerate(levels):
                 logits = noisy_logits(model, batch, unit, level, sigma)
                 each = text_losses(logits, batch.labels)
@@ -68,7 +67,7 @@ def sweep(
         tell(len(index) * len(eps))
     count = len(texts) * settings.noise_draws
     return TextSweep(
-        (loss / count).cpu().numpy(), (accuracy / count).cpu().numpy(), [np.concatenate(own) for own in ratios]
+        (loss / count).cpu().numpy(), (accuracy / count).cpu().numpy(), [np.concatenate(parts) for parts in ratios]
     )
 
 

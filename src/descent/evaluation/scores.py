@@ -15,7 +15,7 @@ from torch import nn
 from tqdm import tqdm
 
 from descent import results
-from descent.cells import Cell
+from descent.cells import WHY, Cell
 from descent.primal_dual.constraints import relative_violations
 from descent.schema import PrimalDual
 from descent.training import store
@@ -65,13 +65,15 @@ def evaluate(item: Item, scoring: Scoring, out: Path) -> None:
     work = partial(_score_stack, item, scoring, settings, files)
     with tqdm(total=len(missing) * scoring.inputs, desc=item.name, unit="input") as bar:
         run_all(stacks, work, item.device, len(stacks), bar.update)
-    table = pd.concat([pd.read_parquet(file) for file in files.values()])
-    results.write(table, out)
+    # A score file does not say why its cell was trained: experiments that share cells share their scores.
+    tables = [pd.read_parquet(file).assign(**vars(cell)) for cell, file in files.items()]
+    results.write(pd.concat(tables), out)
 
 
 def _score_file(scoring: Scoring, cell: Cell, fingerprint: str) -> Path:
     """A cell's rows in the store, by all that they depend on."""
-    definition = [fingerprint, vars(cell), scoring.profile, scoring.problem(cell).model_dump(), scoring.definition]
+    identity = {key: value for key, value in vars(cell).items() if key not in WHY}
+    definition = [fingerprint, identity, scoring.profile, scoring.problem(cell).model_dump(), scoring.definition]
     name = hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()[:32]
     return store.root() / "scores" / f"{name}.parquet"
 

@@ -10,10 +10,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from descent.datasets.video import Sequences
-from descent.perturbations import generator, perturb
+from descent.perturbations import TEST, generator, perturb
 from descent.schema import Evaluation
-
-TEST = 2**32 - 2  # no training stream's key begins with it
 
 
 @dataclass(frozen=True)

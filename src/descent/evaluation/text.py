@@ -11,6 +11,7 @@ from torch import nn
 from descent.cells import Cell
 from descent.closure import digest
 from descent.datasets.text import Tokens
+from descent.devices import autocast
 from descent.evaluation.classification import TextSweep, sweep
 from descent.evaluation.scores import Row, Scoring
 from descent.experiments.text import setting
@@ -57,7 +58,8 @@ def _measure(
     tell: Callable[[int], Any],
 ) -> list[list[Row]]:
     levels = gammas(params, stack)
-    found = sweep(net, tokens, levels, [cell.eps for cell in stack], params.text.evaluation, device, tell)
+    with autocast(device, params.training.precision):
+        found = sweep(net, tokens, levels, [cell.eps for cell in stack], params.text.evaluation, device, tell)
     return [list(_rows(params, cell, found, levels, index)) for index, cell in enumerate(stack)]
 
 

@@ -14,7 +14,7 @@ from descent import results
 from descent.cells import Cell
 from descent.closure import digest
 from descent.datasets.video import Prepared, Sequences, load
-from descent.devices import choose
+from descent.devices import autocast, choose
 from descent.evaluation.scores import Row, Scoring
 from descent.evaluation.sweeps import Sweep, sweep
 from descent.experiments.video import prepared_folder, problem
@@ -85,7 +85,8 @@ def _measure(
 ) -> list[list[Row]]:
     sequences, levels = _test_sequences(params, prepared), gammas(params, experiment)
     scale = sigma(params, prepared)
-    found = sweep(net, sequences, levels, scale, len(stack), params.evaluation, device, tell)
+    with autocast(device, params.training.precision):
+        found = sweep(net, sequences, levels, scale, len(stack), params.evaluation, device, tell)
     return [list(_rows(params, cell, found, levels, index)) for index, cell in enumerate(stack)]
 
 

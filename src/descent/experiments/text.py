@@ -10,6 +10,8 @@ import torch
 
 from descent.cells import ABLATIONS, Cell, ablation_cells, runs_folder, text_cells
 from descent.closure import digest
+from descent.datasets.downloads import local
+from descent.datasets.folders import content
 from descent.datasets.text import Tokens
 from descent.errors import UserError
 from descent.params import TEXT_MODELS, Params
@@ -115,13 +117,14 @@ def module(model: str) -> ModuleType:
 def _definition(params: Params, tokens: Tokens, model: str) -> dict[str, Any]:
     """The depth, noise level and seed enter with the cell, the rates and constraints with its setting."""
     budget = getattr(params.budget.text, model).model_dump(exclude={"layers", "lr", "dual_lr"})
-    text = params.text
+    text, source = params.text, budget.get("weights") or budget["embeddings"]
     return {
         "data": tokens.digest,
+        "files": content(local(params.local_data, source["path"])) if source["path"] else None,
         "code": digest(["descent.training.items", __name__, module(model).__name__]),
         "model": getattr(params.models, model).model_dump(),
         "budget": budget,
-        "text": text.model_dump(include={"tolerance", "report", "length_pool"}),
-        "validation_batch": text.evaluation.batch,
+        "text": text.model_dump(include={"tolerance", "report", "length_pool", "validation_batch"}),
+        "max_tokens": tokens.max_tokens,  # the positions of an encoder with random weights
         "training": params.training.model_dump(exclude={"checkpoint_seconds", "stack_elements"}),
     }

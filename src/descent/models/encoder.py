@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxtyping import Float, Int64
+from safetensors import SafetensorError
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn.functional import embedding
@@ -20,15 +21,15 @@ from transformers import (
 from transformers.utils import logging
 
 from descent.cells import Cell
-from descent.datasets.downloads import project_root
+from descent.datasets.downloads import local
 from descent.datasets.text import Tokens
 from descent.errors import UserError
 from descent.models.text import Embedded, Readout
 from descent.params import Params
-from descent.perturbations import seeded
+from descent.perturbations import WEIGHTS, seeded
 from descent.schema_text import Embeddings, EncoderBudget, Weights
 
-BODY = 4  # stream of a seed's random numbers
+BODY = 4  # of the streams of initial weights
 TABLE = "embeddings/word_embeddings/weight"
 
 logging.set_verbosity_error()  # it warns of the pretraining heads that are left behind
@@ -87,7 +88,7 @@ def build(params: Params, tokens: Tokens, cells: Sequence[Cell]) -> Encoder:
     """
     (cell,) = cells
     budget: EncoderBudget = getattr(params.budget.text, cell.model)
-    with seeded(cell.seed, BODY):  # random weights, and those that a checkpoint lacks
+    with seeded(WEIGHTS, cell.seed, BODY):  # random weights, and those that a checkpoint lacks
         if budget.weights.random is not None:
             body = MODELS[cell.model](random_configuration(cell.model, budget, tokens), **NO_POOLER[cell.model])
         else:
@@ -167,6 +168,12 @@ def _pretrained(model: str, budget: EncoderBudget, local_data: str, tokens: Toke
             f"{budget.layers}: make them agree in params.yaml"
         )
     _check_vocabulary(config, tokens, place)
+    room = config.max_position_embeddings - (tokens.pad + 1 if model == "roberta" else 0)
+    if tokens.max_tokens > room:
+        raise UserError(
+            f"{place} reads at most {room} tokens, profiles.<profile>.text.max_tokens is {tokens.max_tokens}: "
+            "lower it in params.yaml"
+        )
     names = ("dropout", "attention_dropout")
     if model == "roberta":
         names = ("hidden_dropout_prob", "attention_probs_dropout_prob")
@@ -181,7 +188,7 @@ def _load(model: str, source: Weights | Embeddings, local_data: str, config: Pre
         body, told = MODELS[model].from_pretrained(
             place, revision=revision, config=config, output_loading_info=True, **NO_POOLER[model]
         )
-    except (OSError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise UserError(_unreadable(place, error)) from None
     if told["missing_keys"]:
         raise UserError(f"{place} has no weights for {sorted(told['missing_keys'])[0]}: it is of another model")
@@ -192,7 +199,7 @@ def _place(source: Weights | Embeddings, local_data: str) -> tuple[Path | str, s
     """What the library loads from, a folder or a hub id, and the revision."""
     if source.hub is not None:
         return source.hub.id, source.hub.revision
-    return project_root() / Path(local_data).expanduser() / Path(source.path).expanduser(), None
+    return local(local_data, source.path), None
 
 
 def _check_vocabulary(config: PretrainedConfig, tokens: Tokens, place: str) -> None:

@@ -1,4 +1,9 @@
-"""What text models share: their input, and one linear readout for all layers."""
+"""What text models share: their input, and one linear readout for all layers.
+
+A text model has the clean embeddings of token ids, `embed(ids)`, from its `table` of word embeddings (one for all
+cells or one a cell), `states(Embedded)`: X_0 ... X_L already pooled, and `readout(states)`: logits of any number
+of layers at once.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,9 +12,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from descent.perturbations import generator
+from descent.perturbations import WEIGHTS, generator
 
-READOUT = 2  # stream of a seed's random numbers; the matrices of UT take 0 and 1
+READOUT = 2  # of the streams of initial weights; the matrices of UT take 0 and 1
 
 
 class Embedded(NamedTuple):
@@ -26,7 +31,7 @@ class Readout(nn.Module):
         super().__init__()
         weights = torch.empty(len(seeds), width, classes)
         for matrix, seed in zip(weights, seeds, strict=True):
-            nn.init.xavier_normal_(matrix, generator=generator(seed, READOUT))
+            nn.init.xavier_normal_(matrix, generator=generator(WEIGHTS, seed, READOUT))
         self.weight = nn.Parameter(weights)
         self.bias = nn.Parameter(torch.zeros(len(seeds), classes))
 

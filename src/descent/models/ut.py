@@ -11,7 +11,7 @@ from descent.cells import Cell
 from descent.models.dust import DUST
 from descent.models.layers import attention, dct, per_cell
 from descent.params import Params
-from descent.perturbations import generator
+from descent.perturbations import WEIGHTS, generator
 
 
 class UT(nn.Module):
@@ -72,7 +72,7 @@ def _xavier(seeds: Sequence[int], stream: int, shape: tuple[int, ...], gain: flo
     """Xavier-normal matrices; a cell's depend on its seed alone."""
     weights = torch.empty(shape)
     for cell, seed in enumerate(seeds):
-        numbers = generator(seed, stream)
+        numbers = generator(WEIGHTS, seed, stream)
         for matrix in weights[cell]:
             nn.init.xavier_normal_(matrix, gain, numbers)
     return weights

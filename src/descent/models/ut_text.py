@@ -12,9 +12,9 @@ from descent.datasets.text import Tokens
 from descent.models.text import Embedded, Readout
 from descent.models.ut import UT
 from descent.params import Params
-from descent.perturbations import generator
+from descent.perturbations import WEIGHTS, generator
 
-EMBEDDINGS = 3  # stream of a seed's random numbers
+EMBEDDINGS = 3  # of the streams of initial weights
 
 
 class TextUT(nn.Module):
@@ -55,7 +55,7 @@ def build(params: Params, tokens: Tokens, cells: Sequence[Cell]) -> TextUT:
     seeds = [cell.seed for cell in cells]
     if source.width is not None:
         shape = tokens.vocabulary, source.width
-        table = torch.stack([torch.randn(shape, generator=generator(seed, EMBEDDINGS)) for seed in seeds])
+        table = torch.stack([torch.randn(shape, generator=generator(WEIGHTS, seed, EMBEDDINGS)) for seed in seeds])
         table, trained = settings.embedding_std * table, True
     else:
         from descent.models import encoder  # its library takes seconds to load

@@ -9,14 +9,11 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor, nn
 
 from descent.cells import Cell
-from descent.datasets.text import Tokens, batches, by_length
+from descent.datasets.text import Texts, Tokens, batches, by_length
 from descent.models.text import Embedded
 from descent.objectives import text_losses
 from descent.params import Params
-from descent.perturbations import embedding_scale, generator, perturb, seeded
-
-DROPOUT = 1  # ends the key of a batch's other stream; a 0 would be no other one: seeds are filled up with them
-VALIDATION = 2**32 - 1  # stands where a training stream's key has its seed
+from descent.perturbations import DROPOUT, VALIDATION, embedding_scale, generator, perturb, seeded
 
 
 class Batch(NamedTuple):
@@ -48,7 +45,7 @@ class Classification:
         held = tokens.split("validation")
         self.held_out = [
             gather(held, index, (VALIDATION, number), device)
-            for number, index in enumerate(by_length(held.lengths, params.text.evaluation.batch))
+            for number, index in enumerate(by_length(held.lengths, params.text.validation_batch))
         ]
 
     def batch(self, epoch: int, step: int) -> Batch:
@@ -78,17 +75,17 @@ class Scale:
     def __init__(self, tokens: Tokens, device: torch.device) -> None:
         counts = torch.from_numpy(tokens.frequencies).to(device)
         self.frequencies = counts.float() / counts.sum()
-        self.frozen: Float[Tensor, " cells"] | None = None
+        self.known: Float[Tensor, " cells"] | None = None  # of frozen embeddings
 
     def __call__(self, model: nn.Module) -> Float[Tensor, "#cells"]:
-        if self.frozen is not None:
-            return self.frozen
+        if self.known is not None:
+            return self.known
         sigma = embedding_scale(model.table, self.frequencies)
-        self.frozen = None if model.table.requires_grad else sigma
+        self.known = None if model.table.requires_grad else sigma
         return sigma
 
 
-def gather(texts, index: np.ndarray, key: tuple[int, ...], device: torch.device) -> Batch:
+def gather(texts: Texts, index: np.ndarray, key: tuple[int, ...], device: torch.device) -> Batch:
     """The texts with these numbers on the device."""
     ids, lengths, labels = texts.gather(index)
     mask = torch.arange(ids.shape[1]) < lengths[:, None]

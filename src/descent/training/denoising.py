@@ -11,9 +11,7 @@ from descent.cells import Cell
 from descent.datasets.video import Prepared
 from descent.objectives import denoising_losses
 from descent.params import Params
-from descent.perturbations import generator, perturb
-
-VALIDATION = 2**32 - 1  # stands where a training stream's key has its seed
+from descent.perturbations import VALIDATION, generator, perturb
 
 Batch = tuple[Float[Tensor, "cells batch tokens pixels"], Float[Tensor, "#cells batch tokens pixels"]]
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import optuna
 
 from descent.cells import Cell
@@ -25,8 +26,11 @@ def trials(cells: Sequence[Cell], base: dict[Cell, Setting], search: Search) -> 
     studies: dict[tuple[int, float], optuna.Study] = {}
     for number, seed in enumerate(sorted({cell.seed for cell in cells})):
         asked, proposed = {}, {}
-        for place, cell in enumerate(cell for cell in cells if cell.seed == seed):
-            study = studies.setdefault((cell.layers, cell.eps), _study(search, place))
+        for cell in (cell for cell in cells if cell.seed == seed):
+            key = (cell.layers, cell.eps)
+            if key not in studies:
+                studies[key] = _study(search, *key)
+            study = studies[key]
             if number == 0:
                 study.enqueue_trial(dict.fromkeys(_space(base[cell], search), 1.0))
             asked[cell] = study.ask()
@@ -38,9 +42,13 @@ def trials(cells: Sequence[Cell], base: dict[Cell, Setting], search: Search) -> 
             study.tell(trial, loss) if math.isfinite(loss) else study.tell(trial, state=failed)
 
 
-def _study(search: Search, place: int) -> optuna.Study:
-    # A little more than the default: with five trials the sampler's own ten at random would be a random search.
-    sampler = optuna.samplers.TPESampler(seed=search.seed + place, n_startup_trials=search.startup_trials)
+def _study(search: Search, layers: int, eps: float) -> optuna.Study:
+    """A study whose proposals depend on the setting, and not on which others are in the grid."""
+    key = np.random.SeedSequence([search.seed, layers, int(np.float64(eps).view(np.uint64))])
+    # The sampler's own ten trials at random would make all five a random search.
+    sampler = optuna.samplers.TPESampler(
+        seed=int(key.generate_state(1)[0]), n_startup_trials=search.startup_trials
+    )
     return optuna.create_study(sampler=sampler)
 
 

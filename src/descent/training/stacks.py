@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import torch
 from torch import nn
 
-from descent.cells import Cell
+from descent.cells import WHY, Cell
 from descent.errors import UserError
 from descent.primal_dual.arms import ERM, Constrained
 from descent.schema import Training
@@ -77,6 +78,18 @@ def train_stack(
     """
     names = [fingerprints[cell] for cell in stack]
     checkpoint = store.open_stack(names)
+    label = f"a stack of {stack[0].dataset}-{stack[0].model}"
+    with store.alone(checkpoint.stem, label):  # items that share cells may run at the same time
+        if all(map(store.has, names)):
+            tell(recipe.epochs * len(stack))
+        else:
+            _train(names, recipe, stack, checkpoint, tell)
+        store.close_stack(names)
+
+
+def _train(
+    names: Sequence[str], recipe: Recipe, stack: Sequence[Cell], checkpoint: Path, tell: Callable[[int], None]
+) -> None:
     settings = [recipe.settings[cell] for cell in stack]
     arm = ERM()
     if settings[0].problem is not None:
@@ -107,14 +120,13 @@ def train_stack(
     for index, cell in enumerate(stack):
         weights = {name: value[index].cpu() for name, value in run.weights.items()}
         record = {
-            "cell": vars(cell),
-            "fingerprint": fingerprints[cell],
+            "cell": {key: value for key, value in vars(cell).items() if key not in WHY},
+            "fingerprint": names[index],
             "epoch": int(run.epoch[index]),
             "diverged": not bool(run.alive[index]),
             "setting": settings[index].definition(),
         }
-        store.publish(fingerprints[cell], weights, history(run, index).to_csv(index=False), record)
-    store.close_stack(names)
+        store.publish(names[index], weights, history(run, index).to_csv(index=False), record)
 
 
 def history(run: Run, index: int) -> pd.DataFrame:

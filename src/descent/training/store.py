@@ -80,6 +80,9 @@ def publish(fingerprint: str, weights: dict[str, Tensor], history: str, record: 
     save_file({name: value.contiguous() for name, value in weights.items()}, partial / "weights.safetensors")
     (partial / "history.csv").write_text(history)
     (partial / "cell.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    if has(fingerprint):  # another item shares the cell, and was faster
+        shutil.rmtree(partial)
+        return
     shutil.rmtree(target, ignore_errors=True)
     partial.replace(target)
 
@@ -112,7 +115,8 @@ def check(out: Path, cell: Cell, fingerprint: str) -> None:
     if record(out, cell)["fingerprint"] != fingerprint:
         raise UserError(
             f"{out / cell.name} was trained with other parameters, data or code than params.yaml asks for now: "
-            "run `dvc repro`, which trains what is missing"
+            "run `dvc repro`, which trains what is missing (after a change of a local folder of pretrained "
+            "weights `dvc repro --force` with the name of the training stage)"
         )
 
 
@@ -136,8 +140,8 @@ def validation_loss(fingerprint: str) -> float:
 
 
 @contextmanager
-def alone(name: str) -> Iterator[None]:
-    """Hold the right to train one matrix item.
+def alone(name: str, label: str = "") -> Iterator[None]:
+    """Hold the right to train one matrix item, or one stack, which other items may share.
 
     A DVC that was killed leaves its stage running; the next run waits for it and takes its cells.
     """
@@ -147,7 +151,7 @@ def alone(name: str) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        print(f"another process trains {name}: waiting for it, its cells will be used", flush=True)
+        print(f"another process trains {label or name}: waiting for it, its cells will be used", flush=True)
         lock.acquire()
     try:
         yield
