@@ -25,6 +25,7 @@ def fake_params(**changes: object) -> Params:
     values["ablation"] |= {"dataset": "imdb", "model": "roberta"}
     values["profiles"]["demo"]["text"] |= {"eps": [0.0, 1.0], "trials": 3}
     values["profiles"]["demo"]["text"]["ut_text"]["layers"] = [3, 5]
+    values["profiles"]["demo"]["text"]["roberta"]["layers"] = 8
     values["profiles"]["demo"]["ablation"] = {"alpha": [0.02, 0.1, 0.2], "dual_lr": [0.001, 0.01, 0.1], "seeds": 3}
     return Params.model_validate(values).model_copy(update=changes)
 

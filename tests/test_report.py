@@ -61,7 +61,7 @@ def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
     identities = list(made_up[summary.CELL[1:]].itertuples(index=False, name=None))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        patch.setattr("descent.params.load", lambda: params)
+        patch.setattr("descent.params.load", lambda *_: params)
         for path, cells in summary.declared(params).items():
             wanted = set(cells)
             results.write(made_up[[identity in wanted for identity in identities]], path)
@@ -129,7 +129,7 @@ def test_the_overview_counts_and_lists_infeasible_cells(params: Params, text: st
 
 def test_the_page_and_its_inputs_are_the_same_bytes_again(params: Params, project: Path, monkeypatch) -> None:
     monkeypatch.chdir(project)
-    monkeypatch.setattr("descent.params.load", lambda: params)
+    monkeypatch.setattr("descent.params.load", lambda *_: params)
     files = [*project.glob("figures/*"), *project.glob("data/*.*")]
     before = {path: path.read_bytes() for path in files}
     collect.main()

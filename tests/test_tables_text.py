@@ -40,7 +40,7 @@ def test_table2_stands_beside_what_is_known_of_the_papers(results: pd.DataFrame,
     ]
     shown = table2.display(table, params)
     assert len(shown) == 6 and set(shown[("paper", "dual lr")]) == {tables.MISSING}
-    assert set(shown[("ours", "source")]) == {"random, width 64"}
+    assert set(shown[("ours", "source")]) == {"random, width 32", "random, width 64"}
     assert table2.notes(table, params)[0] == "DistilBERT: the paper prints L = 12, here it has 6 layers."
 
 
