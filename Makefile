@@ -28,15 +28,17 @@ repro: setup  ## run the pipeline on params.yaml's profile (demo: generated data
 	dvc repro
 	@echo "Figures and tables: figures/index.html"
 
-# `dvc repro` runs one stage after another; these two halves of the DAG share nothing but `code`. A DVC waits for the
-# other's lock, and half of the cores each is faster than all of them in turns.
+# `dvc repro` runs one stage after another; these two halves of the DAG share nothing but `code`. Single items, since
+# a stage that both halves check would be busy for one of them; each waits for the other's lock on dvc.lock.
 video text: export OMP_NUM_THREADS := $(shell echo $$(( ($$(getconf _NPROCESSORS_ONLN) + 1) / 2 )))
 
 video: setup
-	dvc --wait-for-lock repro evaluate_video evaluate_infeasible evaluate_reference
+	dvc --wait-for-lock repro --single-item download preprocess_video train_video evaluate_video \
+		train_infeasible evaluate_infeasible evaluate_reference
 
 text: setup
-	dvc --wait-for-lock repro evaluate_text evaluate_ablation
+	dvc --wait-for-lock repro --single-item download_text preprocess_text train_text evaluate_text \
+		train_ablation evaluate_ablation
 
 test: setup  ## all tests
 	pytest -q -n 2
