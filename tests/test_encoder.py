@@ -56,9 +56,8 @@ def library(model: str, masked: bool = False, **changes: object) -> PreTrainedMo
     """The library's own model of a tiny size with random weights, with or without its masked-LM head."""
     common = {"vocab_size": VOCABULARY, "pad_token_id": PAD} | changes
     if model == "distilbert":
-        config = DistilBertConfig(
-            dim=WIDTH, n_heads=2, hidden_dim=12, max_position_embeddings=LONGEST, **{"n_layers": LAYERS} | common
-        )
+        sizes = {"n_layers": LAYERS, "max_position_embeddings": LONGEST}
+        config = DistilBertConfig(dim=WIDTH, n_heads=2, hidden_dim=12, **sizes | common)
         kind = DistilBertForMaskedLM if masked else DistilBertModel
     else:
         sizes = {"num_hidden_layers": LAYERS, "max_position_embeddings": LONGEST + 1, "type_vocab_size": 1}
@@ -197,6 +196,7 @@ def test_a_wrong_source_of_weights_is_told(tokens: Tokens, tmp_path: Path) -> No
         "roberta": library("roberta"),
         "deep": library("distilbert", n_layers=3),
         "words": library("distilbert", vocab_size=VOCABULARY + 1),
+        "short": library("distilbert", max_position_embeddings=3),
         "pad": library("distilbert", pad_token_id=3),
     }.items():
         body.save_pretrained(tmp_path / folder)
@@ -206,15 +206,18 @@ def test_a_wrong_source_of_weights_is_told(tokens: Tokens, tmp_path: Path) -> No
         "deep": ["has 3 layers", "text.distilbert.layers says 2"],
         "words": [f"has {VOCABULARY} tokens and pads with {PAD}", f"knows {VOCABULARY + 1} and", "tokenizers"],
         "pad": [f"knows {VOCABULARY} and pads with 3"],
+        "short": ["reads at most 3 tokens", "text.max_tokens", "lower it in params.yaml"],
         "empty": ["cannot be loaded: it should be a folder with config.json and model.safetensors"],
         "absent": ["cannot be loaded: it should be a folder with config.json and model.safetensors"],
     }
     for folder, words in told.items():
         message = refused(pretrained("distilbert", tmp_path / folder), tokens, "distilbert")
         assert str(tmp_path / folder) in message and all(word in message for word in words), message
-    (tmp_path / "right" / "model.safetensors").unlink()
-    message = refused(pretrained("distilbert", tmp_path / "right"), tokens, "distilbert")
-    assert "it should be a folder with" in message and "\n" not in message
+    weights = tmp_path / "right" / "model.safetensors"
+    for damage in (lambda: weights.write_bytes(weights.read_bytes()[:200]), weights.unlink):
+        damage()
+        message = refused(pretrained("distilbert", tmp_path / "right"), tokens, "distilbert")
+        assert "it should be a folder with" in message and "\n" not in message
 
 
 def test_a_folder_of_other_weights_is_refused_rather_than_filled_with_random_ones(
