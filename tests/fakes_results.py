@@ -20,6 +20,8 @@ def fake_params(**changes: object) -> Params:
     values = load().model_dump()
     values |= {"profile": "demo", "eps": 0.13, "method": "constrained"}
     values["profiles"]["demo"]["video"] |= {"layers": [3, 5], "eps": [0.0, 0.15], "seeds": [0]}
+    weights = {"image": 32, "patch": 4, "width": 48, "heads": 3, "feedforward": 96}
+    values["profiles"]["demo"]["video"]["vit"] |= {"layers": 4, "weights": {"random": weights}}
     values["primal_dual"]["ut"]["cap_layer"] = 1
     values["text"]["eps"] = values["ablation"]["eps"] = 0.4
     values["ablation"] |= {"dataset": "imdb", "model": "roberta"}

@@ -83,7 +83,7 @@ def test_why_a_cell_is_trained_is_not_in_its_fingerprint() -> None:
     [
         (("vidoe", *ITEM), "unknown name 'vidoe'; known: video, infeasible"),
         (("video", "ped3", "dust", "constrained"), "unknown name 'ped3'; known: avenue, ucsd"),
-        (("video", "ucsd", "vit", "constrained"), "unknown name 'vit'; known: ut, dust"),
+        (("video", "ucsd", "vti", "constrained"), "unknown name 'vti'; known: ut, dust, vit"),
         (("video", "ucsd", "dust", "erm"), "unknown name 'erm'; known: constrained, unconstrained"),
     ],
 )

@@ -15,7 +15,9 @@ from descent.datasets.video import Prepared, Sequences
 from descent.errors import UserError
 from descent.evaluation import video as evaluation
 from descent.evaluation.sweeps import Sweep, sweep
+from descent.models.reference import Identity
 from descent.training import store
+from descent.training.denoising import Denoising
 from tests.fakes_core import (
     TOKENS,
     enter_project,
@@ -101,7 +103,8 @@ def test_the_mean_patch_loss_is_the_sum_over_the_number_of_pixels(prepared: Prep
     cell = Cell(*ITEM, layers=1, eps=0.0, seed=0)
     found = Sweep(np.array([[[0.04, 0.01]]]), np.array([[0.0025]]))
     for loss, scale in (("sum", 16), ("mean", 1)):
-        rows = list(evaluation._rows(small_params({"video.patch_loss": loss}), cell, found, [0.5], 0))
+        units = evaluation.units(small_params({"video.patch_loss": loss}), Denoising, Identity())
+        rows = list(evaluation._rows(units, cell, found, [0.5], 0))
         values = {(row["metric"], row["layer"]): row["value"] for row in rows}
         expected = {
             ("loss", 0): 0.04 * scale,

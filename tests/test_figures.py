@@ -54,7 +54,7 @@ def test_every_figure_renders_twice_to_the_same_bytes(name: str, results, params
             style.save(figure, tmp_path / f"{place}.{ending}")
     assert (tmp_path / "first.pdf").read_bytes() == (tmp_path / "second.pdf").read_bytes()
     assert (tmp_path / "first.png").read_bytes() == (tmp_path / "second.png").read_bytes()
-    assert (tmp_path / "first.png").stat().st_size < 300_000
+    assert (tmp_path / "first.png").stat().st_size < 400_000
     assert sum(len(axes.lines) for axes in figure.axes) >= 4
 
 
@@ -190,7 +190,7 @@ def test_fig08_takes_the_largest_turns_that_fig02_does_not_show(results, params:
         change(results, 50.0 if gamma == 0 else 5.0, **setting, **where, method="constrained")
         change(results, 10.0, **setting, **where, method="unconstrained")
     picked = fig08_video_tradeoffs.chosen(cells_table(results, params), headline=0.13)
-    assert len(picked) == 3 and {choice["model"] for choice in picked} == {"ut", "dust"}
+    assert [choice["model"] for choice in picked].count("ut") == 1 and len(picked) == 3
     assert picked[0] == {name: setting[name] for name in ("dataset", "model", "layers", "eps")}
     change(results, 0.0, **setting, method="constrained", metric="feasible")
     again = fig08_video_tradeoffs.chosen(cells_table(results, params), headline=0.13)
@@ -212,3 +212,4 @@ def test_fig13_counts_descending_cells(results, params: Params) -> None:
     texts = [text.get_text() for text in panel(figure, "UT").texts]
     assert "15 of 18 descend" in texts  # 18 constrained cells, of which three (one per level) now rise
     assert "18 of 18 descend" in [text.get_text() for text in panel(figure, "DUST").texts]
+    assert "9 of 9 descend" in [text.get_text() for text in panel(figure, "ViT").texts], "it has one depth"

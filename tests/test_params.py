@@ -65,9 +65,9 @@ def test_the_projects_own_file_loads_in_every_profile() -> None:
         ({"device": "gpu"}, "device", "'auto', 'cpu' or 'cuda'"),
         ({"video.methods": ["erm"]}, "video.methods.0", "'constrained' or 'unconstrained'"),
         ({"profile": "papre"}, "profile", "unknown name 'papre'; known: demo, small, paper"),
-        ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: ut, dust"),
+        ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: ut, dust, vit"),
         ({"video.datasets": ["ped3"]}, "video.datasets", "unknown name 'ped3'; known: avenue, ucsd"),
-        ({"infeasible.model": "vti"}, "infeasible.model", "unknown name 'vti'; known: ut, dust"),
+        ({"infeasible.model": "vti"}, "infeasible.model", "unknown name 'vti'; known: ut, dust, vit"),
         ({"infeasible.dataset": "ped3"}, "infeasible.dataset (one of video.datasets)", "unknown name 'ped3'"),
         ({"video.frame": {"size": 10, "patch": 4}}, "video.frame", "10 is not a multiple of patch 4"),
         ({"profiles.demo.data.ucsd": URL}, "profiles.demo.data.ucsd", "exactly one of generate, path, url"),
@@ -180,7 +180,7 @@ def test_parameters_do_not_change_once_read() -> None:
     ("changes", "words", "told"),
     [
         ({"eps": -1}, ("video", "ucsd", "dust", "constrained"), "eps: Input should be greater than or equal to 0"),
-        ({}, ("video", "ucsd", "vit", "constrained"), "unknown name 'vit'; known: ut, dust"),
+        ({}, ("video", "ucsd", "vti", "constrained"), "unknown name 'vti'; known: ut, dust, vit"),
         ({}, ("video", "avenue", "dust", "constrained"), "dvc repro --force preprocess_video@avenue"),
     ],
 )

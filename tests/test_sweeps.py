@@ -12,6 +12,7 @@ from descent.cells import Cell
 from descent.datasets.video import Prepared, Sequences
 from descent.evaluation.sweeps import Sweep, sweep
 from descent.models import dust
+from descent.models.denoiser import Denoiser
 from descent.models.reference import Identity, Zero
 from tests.fakes_core import TOKENS, small_params, write_prepared
 
@@ -59,7 +60,7 @@ def test_the_zero_map_scores_the_rms_intensity_whatever_the_batch(prepared: Prep
     np.testing.assert_allclose(found.clipped, clean.square().mean().item(), rtol=1e-6)
 
 
-class Constant(nn.Module):
+class Constant(Denoiser):
     """Cell k answers k + 2 at layer 0 and 0.25 k at layer 1, whatever it sees."""
 
     def states(self, noisy: torch.Tensor) -> list[torch.Tensor]:

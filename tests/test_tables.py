@@ -34,7 +34,8 @@ def test_table3_numbers_by_hand(results, params: Params) -> None:
     assert found["constrained"] == pytest.approx(16.0)  # the mean of 10 ... 22; the training level is no part
     assert (found["paper_constrained"], found["paper_unconstrained"]) == (13.240, 13.257)
     levels, depths = {*params.budget.video.eps, params.eps}, params.budget.video.layers
-    assert len(table) == len(params.video.datasets) * len(params.video.models) * len(depths) * len(levels)
+    each = 2 * len(depths) + 1  # ViT has one depth
+    assert len(table) == len(params.video.datasets) * each * len(levels)
 
 
 def test_table3_bold_daggers_dashes_and_wins(results, params: Params) -> None:
@@ -50,17 +51,15 @@ def test_table3_bold_daggers_dashes_and_wins(results, params: Params) -> None:
     assert rows.loc["3", "unconstr."] == tables.MISSING and "**" not in rows.loc["3", "constr."]
     assert rows.loc["5", ["paper c.", "paper u."]].tolist() == ["**13.2**", "13.3"]
     notes = table3.notes(table, params)
-    assert notes[0] == "The constrained arm is better in 34 of 35 settings."  # the fakes win all but what changed
+    assert notes[0] == "The constrained arm is better in 42 of 44 settings."  # all but what changed and one of ViT's
     assert "orientation only" in notes[-1]
 
 
 def test_table3_counts_the_papers_wins_over_the_whole_grid(params: Params) -> None:
     paper = params.model_copy(update={"profile": "paper"})
     notes = table3.notes(table3.build(fake_results(paper), paper), paper)
-    assert (
-        notes[1] == "In the same settings of the paper's table it is in 62 of 90 settings."
-    )  # 74 of 105 less ViT's 12
-    assert len(notes) == 2
+    assert notes[1] == "In the same settings of the paper's table it is in 74 of 105 settings."
+    assert len(notes) == 3 and "the images of hub: google/vit-base-patch16-224" in notes[2]
 
 
 def test_table1_stands_beside_what_is_known_of_the_papers(results, params: Params) -> None:
@@ -71,6 +70,24 @@ def test_table1_stands_beside_what_is_known_of_the_papers(results, params: Param
     shown = table1.display(table.reset_index(), params)
     assert shown[("UT", "paper")].tolist().count(tables.MISSING) == len(shown) - 2
     assert shown[("DUST", "ours")].iloc[0] == "6.5"
+    assert table.loc[["R0", "1 - alpha", "L"], "vit ours"].tolist() == [0.44, 0.71, "4"]
+    assert table.loc[["R0", "1 - alpha"], "vit paper"].tolist() == [0.44, 0.71]
+    assert (
+        table.loc["weights", "vit ours"] == "random, width 48" and table.loc[["T", "N"], "vit ours"].isna().all()
+    )
+
+
+def test_what_stands_for_a_patch_is_told_where_it_is_not_the_patch(params: Params) -> None:
+    (direct,) = tables.vit_notes(params)
+    assert "resized to 32 x 32" in direct and "unfolding" not in direct
+    values = params.model_dump()
+    values["profiles"]["demo"]["video"]["vit"]["weights"]["random"]["width"] = 24
+    (other,) = tables.vit_notes(Params.model_validate(values))
+    assert "through a fixed orthonormal unfolding, its width being 24 and not 48." in other
+    assert (
+        tables.vit_notes(params.model_copy(update={"video": params.video.model_copy(update={"models": ["ut"]})}))
+        == []
+    )
 
 
 def test_latex_and_markdown_say_the_same() -> None:

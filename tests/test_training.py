@@ -64,8 +64,8 @@ def test_noise_is_eps_sigma_times_one_unit_noise(prepared: Prepared) -> None:
 
 def test_an_epoch_draws_without_replacement_and_epochs_differ(prepared: Prepared) -> None:
     one = task(prepared, stack()[1:2], batch=9, epoch_sequences=None)
-    every = one.sequences.gather(np.arange(len(one.sequences))).float() / 255
-    assert (len(one.sequences), one.steps) == (4 * (13 // TOKENS + 17 // TOKENS), 4)
+    every = one.train.gather(np.arange(len(one.train))).float() / 255
+    assert (len(one.train), one.steps) == (4 * (13 // TOKENS + 17 // TOKENS), 4)
 
     def drawn(epoch: int) -> list[bytes]:
         clean = [one.batch(epoch, step)[1][0] for step in range(one.steps)]

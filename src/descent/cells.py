@@ -44,10 +44,11 @@ def scores_file(experiment: str, dataset: str, model: str, method: str) -> Path:
 
 def video_cells(params: Params, dataset: str, model: str, method: str) -> list[Cell]:
     """All cells of one video matrix item: (grid.eps and eps) x layers x seeds, deepest last."""
-    grid = params.budget.video
+    grid, layers = params.budget.video, params.budget.video.of(model).layers
+    depths = layers if isinstance(layers, list) else [layers]
     return [
-        Cell("video", dataset, model, method, layers, eps, seed)
-        for layers in sorted(set(grid.layers))
+        Cell("video", dataset, model, method, depth, eps, seed)
+        for depth in sorted(set(depths))
         for seed in sorted(set(grid.seeds))
         for eps in sorted({*map(float, grid.eps), float(params.eps)})
     ]

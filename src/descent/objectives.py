@@ -9,27 +9,28 @@ from torch.nn.functional import cross_entropy
 
 
 def squared_error(
-    estimate: Float[Tensor, "cells batch tokens pixels"],
-    clean: Float[Tensor, "#cells batch tokens pixels"],
+    estimate: Float[Tensor, "cells batch *parts pixels"],
+    clean: Float[Tensor, "#cells batch *parts pixels"],
     patch_loss: Literal["sum", "mean"] = "sum",
 ) -> Float[Tensor, " cells"]:
-    """Mean over sequences and tokens of |s - s_hat|^2, pixels in [0, 1].
+    """Mean over sequences and tokens of |s - s_hat|^2, in the units of the model's answers.
 
     Args:
         patch_loss: the squared norm summed over a patch's pixels (the paper's R0 fits no other) or averaged.
     """
-    error = (estimate.float() - clean).square().mean(dim=(1, 2, 3))
+    error = (estimate.float() - clean).square().flatten(1).mean(1)
     return error * estimate.shape[-1] if patch_loss == "sum" else error
 
 
 def denoising_losses(
     model: nn.Module,
-    noisy: Float[Tensor, "cells batch tokens pixels"],
-    clean: Float[Tensor, "#cells batch tokens pixels"],
+    noisy: Float[Tensor, "cells batch *parts pixels"],
+    clean: Float[Tensor, "#cells batch *parts pixels"],
     patch_loss: Literal["sum", "mean"] = "sum",
 ) -> Float[Tensor, "cells depth"]:
     """f_0 ... f_L: the squared error of every layer's output, from one forward."""
-    layers = [squared_error(model.readout(state), clean, patch_loss) for state in model.states(noisy)]
+    target = model.target(clean)
+    layers = [squared_error(model.readout(state), target, patch_loss) for state in model.states(noisy)]
     return torch.stack(layers, dim=1)
 
 

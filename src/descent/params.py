@@ -10,16 +10,18 @@ from ruamel.yaml import YAML, YAMLError  # YAML 1.2, as DVC reads it: 1e-3 is a 
 from descent.errors import UserError
 from descent.schema import Evaluation, Method, NonNegative, PrimalDual, Schema, Training
 from descent.schema_text import Ablation, AblationBudget, Encoder, Text, TextBudget, TextSource, UTText
-from descent.schema_video import DUST, UT, Infeasible, Source, Video, VideoBudget
+from descent.schema_video import DUST, UT, Infeasible, Source, Video, VideoBudget, ViT
 
 OF_RESULTS = Path("data/params.json")  # the parameters that the results were made with
-VIDEO_MODELS = ("ut", "dust")
+PATCH_MODELS = ("ut", "dust")  # see sequences of patches, and have the depths of profiles.<profile>.video.layers
+VIDEO_MODELS = (*PATCH_MODELS, "vit")
 TEXT_MODELS = ("ut_text", "distilbert", "roberta")
 
 
 class Models(Schema):
     ut: UT
     dust: DUST
+    vit: ViT
     ut_text: UTText
     distilbert: Encoder
     roberta: Encoder
@@ -28,6 +30,7 @@ class Models(Schema):
 class PrimalDuals(Schema):
     ut: PrimalDual
     dust: PrimalDual
+    vit: PrimalDual
     ut_text: PrimalDual
     distilbert: PrimalDual
     roberta: PrimalDual
@@ -63,7 +66,7 @@ class Params(Schema):
         budget = self.budget
         _known("video.models", self.video.models, VIDEO_MODELS)
         _known("video.datasets", self.video.datasets, budget.data)
-        _known("infeasible.model", [self.infeasible.model], VIDEO_MODELS)
+        _known("infeasible.model", [self.infeasible.model], PATCH_MODELS)
         _known("infeasible.dataset (one of video.datasets)", [self.infeasible.dataset], self.video.datasets)
         _known("text.models", self.text.models, TEXT_MODELS)
         _known("text.datasets", self.text.datasets, budget.texts)
@@ -76,7 +79,7 @@ class Params(Schema):
         _known("text.per_dataset", self.text.per_dataset, budget.texts)
         for models in self.text.per_dataset.values():
             _known("text.per_dataset.<dataset>", models, TEXT_MODELS)
-        epochs = {model: budget.video.epochs for model in self.video.models}
+        epochs = {model: budget.video.of(model).epochs for model in self.video.models}
         epochs |= {model: getattr(budget.text, model).epochs for model in text_models}
         for model, count in epochs.items():
             if getattr(self.primal_dual, model).warmup_epochs >= count:

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from descent.schema import Checksum, Count, Grid, LearningRates, Method, NonNegative, Positive, Schema, Seed
+from descent.schema import Checksum, Count, Grid, LearningRates, Method, NonNegative, Positive, Schema, Seed, Share
+from descent.schema_text import Weights
 
 
 def _square(number: int) -> int:
@@ -59,6 +60,10 @@ class DUST(Schema):
     kappa: Annotated[float, Field(ge=0, le=1)]
 
 
+class ViT(Schema):
+    antialias: bool
+
+
 class Infeasible(Schema):
     dataset: str
     model: str
@@ -98,6 +103,41 @@ class Source(Schema):
         return self
 
 
+class ViTSize(Schema):
+    """A ViT with random weights."""
+
+    image: Count
+    patch: Count
+    width: Count
+    heads: Count
+    feedforward: Count
+
+    @model_validator(mode="after")
+    def _whole(self) -> "ViTSize":
+        if self.image % self.patch:
+            raise ValueError(f"image {self.image} is not a multiple of patch {self.patch}")
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is not a multiple of heads {self.heads}")
+        return self
+
+
+class ViTWeights(Weights):
+    """Where a ViT comes from: exactly one of random, path (a local folder), hub."""
+
+    random: ViTSize | None = None
+
+
+class ViTBudget(LearningRates):
+    layers: Count  # a pretrained model must have as many
+    weights: ViTWeights
+    dropout: Share
+    batch: Count  # frames
+    epochs: Count
+    epoch_frames: Count | None
+    validation_frames: Count
+    test_frames: Count | None
+
+
 class VideoBudget(Schema):
     layers: Grid[Count]
     eps: Grid[NonNegative]
@@ -111,3 +151,9 @@ class VideoBudget(Schema):
     atoms: Annotated[int, AfterValidator(_square)]
     ut: LearningRates
     dust: LearningRates
+    vit: ViTBudget
+
+    def of(self, model: str) -> "VideoBudget | ViTBudget":
+        """What holds a model's batch and epochs: its own section, or this one for all that see patches."""
+        own = getattr(self, model)
+        return own if isinstance(own, ViTBudget) else self

@@ -1,7 +1,7 @@
-"""Prepared video frames as sequences of patches, gathered straight from the memory maps."""
+"""Prepared video frames, whole or as sequences of patches, gathered straight from the memory maps."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +48,21 @@ class Sequences:
 
 
 @dataclass(frozen=True)
+class Frames:
+    """Whole frames, one by one: no time."""
+
+    frames: UInt8[np.ndarray, "frames size size"]
+    subset: Int[np.ndarray, " subset"] | None  # numbers of the frames in use; None: all
+
+    def __len__(self) -> int:
+        return len(self.frames) if self.subset is None else len(self.subset)
+
+    def gather(self, index: Int[np.ndarray, " batch"]) -> UInt8[Tensor, "batch size size"]:
+        """The frames with these numbers."""
+        return torch.from_numpy(self.frames[index if self.subset is None else self.subset[index]])
+
+
+@dataclass(frozen=True)
 class Prepared:
     """A prepared data set: its statistics in [0, 1] units, its clip index, and where its arrays are."""
 
@@ -79,12 +94,22 @@ class Prepared:
                     "set profiles.<profile>.video.tokens lower, or frames_per_clip higher"
                 )
             starts.append(first + np.arange(frames // tokens) * tokens)
-        frames = np.load(self.folder / f"{split}.npy", mmap_mode="r")
-        every = Sequences(frames, np.concatenate(starts), tokens, self.patch, None)
-        if limit is None or limit >= len(every):
-            return every
-        subset = np.random.default_rng(seed).choice(len(every), limit, replace=False, shuffle=False)
-        return Sequences(frames, every.starts, tokens, self.patch, np.sort(subset))
+        every = Sequences(self._arrays(split), np.concatenate(starts), tokens, self.patch, None)
+        return replace(every, subset=_subset(len(every), limit, seed))
+
+    def whole(self, split: str, limit: int | None = None, seed: int = 0) -> Frames:
+        """All frames of a split, or as many of them as `limit` says, as in `sequences`."""
+        frames = self._arrays(split)
+        return Frames(frames, _subset(len(frames), limit, seed))
+
+    def _arrays(self, split: str) -> UInt8[np.ndarray, "frames size size"]:
+        return np.load(self.folder / f"{split}.npy", mmap_mode="r")
+
+
+def _subset(count: int, limit: int | None, seed: int) -> Int[np.ndarray, " subset"] | None:
+    if limit is None or limit >= count:
+        return None
+    return np.sort(np.random.default_rng(seed).choice(count, limit, replace=False, shuffle=False))
 
 
 def load(folder: Path) -> Prepared:

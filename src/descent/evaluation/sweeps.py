@@ -9,23 +9,24 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from descent.datasets.video import Sequences
+from descent.datasets.video import Frames, Sequences
+from descent.objectives import squared_error
 from descent.perturbations import TEST, generator, perturb
 from descent.schema import Evaluation
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Errors of a stack of cells on test sequences; means over sequences, tokens, pixels and noise draws."""
+    """Errors of a stack of cells on test inputs; means over inputs, pixels and noise draws."""
 
-    error: Float[np.ndarray, "gammas cells depth"]  # mean squared error per pixel, in [0, 1] units
-    clipped: Float[np.ndarray, "gammas cells"]  # the same of the last layer's output clipped to [0, 1]
+    error: Float[np.ndarray, "gammas cells depth"]  # mean squared error per pixel, in the units of the answers
+    clipped: Float[np.ndarray, "gammas cells"]  # the same of the last layer's output clipped to legal values
 
 
 @torch.no_grad()
 def sweep(
     model: nn.Module,
-    sequences: Sequences,
+    inputs: Sequences | Frames,
     gammas: Sequence[float],
     sigma: float,
     cells: int,
@@ -33,7 +34,7 @@ def sweep(
     device: torch.device,
     tell: Callable[[int], Any] = lambda count: None,
 ) -> Sweep:
-    """Evaluate a stack on all sequences at every noise level, y = x + gamma * sigma * n.
+    """Evaluate a stack on all inputs at every noise level, y = x + gamma * sigma * n.
 
     Common random numbers: the unit noise n depends on the batch and the draw alone, so it is the same for all
     cells, arms, models and levels. Each clean batch is read once for all levels.
@@ -42,12 +43,12 @@ def sweep(
         gammas: test noise levels.
         sigma: noise scale in [0, 1] units.
         cells: the size of the model's cells axis.
-        tell: called with the number of sequences done, times cells.
+        tell: called with the number of inputs done, times cells.
     """
     error, clipped, count = 0.0, 0.0, 0
-    for start in range(0, len(sequences), settings.batch):
-        index = np.arange(start, min(start + settings.batch, len(sequences)))
-        clean = sequences.gather(index)[None].to(device).float() / 255
+    for start in range(0, len(inputs), settings.batch):
+        index = np.arange(start, min(start + settings.batch, len(inputs)))
+        clean = inputs.gather(index)[None].to(device).float() / 255
         for draw in range(settings.noise_draws):
             stream = generator(TEST, settings.seed, start, draw, device=device)
             unit = torch.randn(clean.shape, generator=stream, device=device)
@@ -66,6 +67,7 @@ def _errors(
     level = torch.full((cells,), gamma, device=clean.device)
     states = model.states(perturb(clean, unit, level, sigma))
     outputs = [model.readout(state) for state in states]
-    error = [(output - clean).square().mean((1, 2, 3)).double() for output in outputs]
-    clipped = (outputs[-1].clamp(0, 1) - clean).square().mean((1, 2, 3)).double()
+    target = model.target(clean)
+    error = [squared_error(output, target, "mean").double() for output in outputs]
+    clipped = squared_error(outputs[-1].clamp(*model.legal), target, "mean").double()
     return torch.stack(error, dim=1), clipped

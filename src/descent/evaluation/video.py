@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import torch
@@ -13,16 +13,31 @@ from torch import nn
 from descent import results
 from descent.cells import Cell
 from descent.closure import digest
-from descent.datasets.video import Prepared, Sequences, load
+from descent.datasets.video import Prepared, load
 from descent.devices import autocast, choose
 from descent.evaluation.scores import Row, Scoring
 from descent.evaluation.sweeps import Sweep, sweep
-from descent.experiments.video import prepared_folder, problem
+from descent.experiments.video import TASKS, prepared_folder, problem
 from descent.models.reference import Identity, Zero
 from descent.params import Params
 from descent.schema import PrimalDual
-from descent.training.denoising import sigma
+from descent.training.denoising import Denoising
 from descent.training.items import Item
+from descent.training.noisy import Noisy, sigma
+
+
+class Units(NamedTuple):
+    """What is reported of a mean squared error per number of a model's answers."""
+
+    summed: int  # numbers whose squared errors f sums up
+    grays: float  # gray levels in one unit of the answers
+
+
+def units(params: Params, task: type[Noisy], net: nn.Module) -> Units:
+    """Those of a model that has learned a task."""
+    black, white = net.legal
+    summed = params.video.frame.patch**2 if task.patch_loss_of(params) == "sum" else 1
+    return Units(summed, 255 / (white - black))
 
 
 def gammas(params: Params, experiment: str) -> list[float]:
@@ -35,6 +50,8 @@ def gammas(params: Params, experiment: str) -> list[float]:
 
 def scoring(params: Params, prepared: Prepared, item: Item, experiment: str) -> Scoring:
     """How the cells of a video matrix item are scored."""
+    model = item.cells[0].model
+    budget, task = params.budget.video.of(model), TASKS[model]
     return Scoring(
         profile=params.profile,
         measure=partial(_measure, params, prepared, experiment, item.device),
@@ -42,32 +59,27 @@ def scoring(params: Params, prepared: Prepared, item: Item, experiment: str) -> 
         definition={
             "gammas": gammas(params, experiment),
             "evaluation": params.evaluation.model_dump(),
-            "test_sequences": params.budget.video.test_sequences,
+            "test": budget.model_dump(include={"test_sequences", "test_frames"}),
             "tolerance": params.video.tolerance,
             "code": digest([__name__]),
         },
-        elements=item.elements // params.budget.video.batch * params.evaluation.batch,
-        inputs=len(_test_sequences(params, prepared)),
+        elements=None if item.elements is None else item.elements // budget.batch * params.evaluation.batch,
+        inputs=len(task.inputs(params, prepared, "test")),
     )
 
 
 def evaluate_references(params: Params, dataset: str) -> None:
     """Write the rows of the identity and the zero map, the ends between which every denoiser lies."""
     prepared, device = load(prepared_folder(dataset)), choose(params.device)
-    sequences = _test_sequences(params, prepared)
+    sequences = Denoising.inputs(params, prepared, "test")
     levels = gammas(params, "infeasible" if dataset == params.infeasible.dataset else "video")
     tables = []
     for name, net in (("identity", Identity()), ("zero", Zero())):
         cell = Cell("video", dataset, name, "reference", layers=0, eps=0.0, seed=0)
         found = sweep(net, sequences, levels, sigma(params, prepared), 1, params.evaluation, device)
-        rows = pd.DataFrame(_rows(params, cell, found, levels, 0))
+        rows = pd.DataFrame(_rows(units(params, Denoising, net), cell, found, levels, 0))
         tables.append(rows.assign(profile=params.profile, **vars(cell)))
     results.write(pd.concat(tables), Path("data/scores/reference") / f"{dataset}.parquet")
-
-
-def _test_sequences(params: Params, prepared: Prepared) -> Sequences:
-    budget = params.budget.video
-    return prepared.sequences("test", budget.tokens, limit=budget.test_sequences)
 
 
 def _problem(params: Params, cell: Cell) -> PrimalDual:
@@ -83,20 +95,21 @@ def _measure(
     stack: Sequence[Cell],
     tell: Callable[[int], Any],
 ) -> list[list[Row]]:
-    sequences, levels = _test_sequences(params, prepared), gammas(params, experiment)
+    task = TASKS[stack[0].model]
+    inputs, levels = task.inputs(params, prepared, "test"), gammas(params, experiment)
     scale = sigma(params, prepared)
     with autocast(device, params.training.precision):
-        found = sweep(net, sequences, levels, scale, len(stack), params.evaluation, device, tell)
-    return [list(_rows(params, cell, found, levels, index)) for index, cell in enumerate(stack)]
+        found = sweep(net, inputs, levels, scale, len(stack), params.evaluation, device, tell)
+    told = units(params, task, net)
+    return [list(_rows(told, cell, found, levels, index)) for index, cell in enumerate(stack)]
 
 
-def _rows(params: Params, cell: Cell, found: Sweep, levels: Sequence[float], index: int) -> Iterable[Row]:
+def _rows(units: Units, cell: Cell, found: Sweep, levels: Sequence[float], index: int) -> Iterable[Row]:
     """loss of every layer, rmse and rmse_clipped of the last, at every level."""
-    scale = params.video.frame.patch**2 if params.video.patch_loss == "sum" else 1
     for level, error, clipped in zip(levels, found.error[:, index], found.clipped[:, index], strict=True):
         test = {"split": "test", "gamma": level}
         for layer, value in enumerate(error):
-            yield test | {"layer": layer, "metric": "loss", "value": scale * value}
-        last = {"rmse": 255 * math.sqrt(error[-1]), "rmse_clipped": 255 * math.sqrt(clipped)}
+            yield test | {"layer": layer, "metric": "loss", "value": units.summed * value}
+        last = {"rmse": units.grays * math.sqrt(error[-1]), "rmse_clipped": units.grays * math.sqrt(clipped)}
         for metric, value in last.items():
             yield test | {"layer": cell.layers, "metric": metric, "value": value}

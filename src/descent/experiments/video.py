@@ -9,15 +9,20 @@ import torch
 
 from descent.cells import infeasible_cells, runs_folder, video_cells
 from descent.closure import digest
+from descent.datasets.downloads import local
+from descent.datasets.folders import content
 from descent.datasets.video import Prepared
 from descent.errors import UserError
 from descent.params import VIDEO_MODELS, Params
 from descent.schema import PrimalDual
 from descent.training.denoising import Denoising
+from descent.training.frames import FrameDenoising
 from descent.training.items import Item, once
+from descent.training.noisy import Noisy
 from descent.training.settings import Setting
 
 EXPERIMENTS = {"video": video_cells, "infeasible": infeasible_cells}
+TASKS: dict[str, type[Noisy]] = {"ut": Denoising, "dust": Denoising, "vit": FrameDenoising}
 
 
 def prepared_folder(dataset: str) -> Path:
@@ -54,8 +59,8 @@ def item(
 ) -> Item:
     """One video matrix item."""
     cells = EXPERIMENTS[experiment](params, dataset, model, method)
-    module, budget = import_module(f"descent.models.{model}"), params.budget.video
-    rates = getattr(budget, model)
+    module, budget = import_module(f"descent.models.{model}"), params.budget.video.of(model)
+    rates, width = getattr(params.budget.video, model), module.width(params)
     setting = Setting(rates.lr)
     if method == "constrained":
         setting = Setting(rates.lr, rates.dual_lr, problem(params, experiment, model))
@@ -68,29 +73,33 @@ def item(
         rounds=partial(once, settings),
         definition=_definition(params, prepared, model, method),
         build=partial(module.build, params),
-        task=partial(Denoising, params, prepared, device),
+        task=partial(TASKS[model], params, prepared, device),
         epochs=budget.epochs,
         report=params.video.report,
         tolerance=params.video.tolerance,
         training=params.training,
         device=device,
-        elements=budget.batch * budget.tokens * module.width(params),
+        elements=None if width is None else budget.batch * budget.tokens * width,
         seeds_apart=False,
     )
 
 
 def _definition(params: Params, prepared: Prepared, model: str, method: str) -> dict[str, Any]:
+    """The depth, noise level and seed enter with the cell, the rates and constraints with its setting."""
     section = getattr(params.models, model).model_dump()
     if "dictionaries" in section:
         section["dictionaries"] = section["dictionaries"][method]
+    apart = {"layers", "eps", "seeds", "test_sequences", "test_frames", "lr", "dual_lr", *VIDEO_MODELS}
+    budget = params.budget.video.of(model).model_dump(exclude=apart)
+    source = budget.get("weights", {}).get("path")
     video = params.video
-    budget = {"tokens", "batch", "epochs", "epoch_sequences", "validation_sequences", "atoms"}
     return {
         "data": prepared.digest,
+        "files": content(local(params.local_data, source)) if source else None,
         "code": digest(["descent.training.items", __name__, f"descent.models.{model}"]),
         "model": section,
         "video": video.model_dump(include={"noise_scale", "patch_loss", "tolerance", "report"}),
         "patch": video.frame.patch,
-        "budget": params.budget.video.model_dump(include=budget),
+        "budget": budget,
         "training": params.training.model_dump(exclude={"checkpoint_seconds", "stack_elements"}),
     }

@@ -5,14 +5,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from descent.figures import curves, style
-from descent.params import Params
+from descent.params import PATCH_MODELS, Params
 from descent.summary import best_depth, cells_table, select
 
 TITLE = "Robustness of video denoisers to test noise"
 CAPTION = """
 RMSE on held-out test clips against the test noise level, at the headline training level (vertical line).
 Rows: models; columns: data sets. Each arm at its best depth by validation loss, feasible depths first for
-the constrained arm (depths in the corner). Dotted: the noisy input itself, which may leave the panel.
+the constrained arm (depths in the corner; ViT has one). Dotted: the noisy input itself, which may leave the
+panel. ViT sees frames resized to its own images, and its error is measured on these: compare arms, not rows.
 Hollow markers: the constrained run ended infeasible.
 """
 PARAMETERS = [
@@ -21,6 +22,7 @@ PARAMETERS = [
     "video.models",
     "video.tolerance",
     "profiles.${profile}.video.layers",
+    "profiles.${profile}.video.vit",
     "evaluation.gammas",
 ]
 
@@ -37,7 +39,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         for dataset, axes in zip(datasets, line, strict=True):
             for choice in select(best, dataset=dataset, model=model).itertuples():
                 _draw_arm(axes, rows, cells, choice)
-            curves.draw_reference(axes, results, dataset, "identity")
+            if model in PATCH_MODELS:
+                curves.draw_reference(axes, results, dataset, "identity")
             curves.mark_training_level(axes, params.eps)
         line[0].set_ylabel(f"{style.name(model)}\n{style.RMSE}")
     for dataset, top, bottom in zip(datasets, grid[0], grid[-1], strict=True):

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from descent.figures import curves, style
-from descent.params import Params
+from descent.params import PATCH_MODELS, Params
 from descent.summary import PAIR, best_depth, cells_table, pairs, select
 
 PANELS = 3
@@ -15,7 +15,7 @@ RMSE on test clips against the test noise level for three further settings, chos
 feasible, less the pairs that Figure 2 shows, those where the difference constrained - unconstrained
 changes most between in-distribution (mean over gamma <= eps) and out-of-distribution noise (mean over
 gamma > eps); the largest of each model first, then the largest of what is left. Vertical line: training
-level; dotted: the noisy input.
+level; dotted: the noisy input (not for ViT, which sees the frames resized).
 """
 PARAMETERS = [
     "eps",
@@ -23,6 +23,7 @@ PARAMETERS = [
     "video.datasets",
     "profiles.${profile}.video.eps",
     "profiles.${profile}.video.layers",
+    "profiles.${profile}.video.vit",
     "evaluation.gammas",
 ]
 
@@ -36,7 +37,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         for method in params.video.methods:
             points = curves.curve(rows, "gamma", "rmse", split="test", method=method, **setting)
             curves.draw(axes, points, method)
-        curves.draw_reference(axes, results, setting["dataset"], "identity")
+        if setting["model"] in PATCH_MODELS:
+            curves.draw_reference(axes, results, setting["dataset"], "identity")
         curves.mark_training_level(axes, setting["eps"])
         axes.set_title(
             f"{style.name(setting['model'])}, {style.name(setting['dataset'])}, "

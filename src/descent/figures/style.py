@@ -19,6 +19,7 @@ DASHES = {"constrained": "-", "unconstrained": (0, (4, 1.6)), "reference": (0, (
 NAMES = {
     "ut": "UT",
     "dust": "DUST",
+    "vit": "ViT",
     "avenue": "Avenue",
     "ucsd": "UCSD",
     "shanghaitech": "ShanghaiTech",

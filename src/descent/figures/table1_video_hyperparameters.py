@@ -5,17 +5,18 @@ from pathlib import Path
 import pandas as pd
 
 from descent.figures import style, tables
-from descent.params import Params
+from descent.params import PATCH_MODELS, Params
 
 PAPER = Path("data/paper/table1_video.csv")
 TITLE = "Hyperparameters of the video experiments"
 CAPTION = """
 What the runs of this page used, by model, beside the paper's Table 1 where its values are known; a dash is a
-value that is not known. One setting serves every data set, depth and training level.
+value that is not known or does not apply. One setting serves every data set, depth and training level.
 """
 PARAMETERS = [
     "primal_dual.ut",
     "primal_dual.dust",
+    "primal_dual.vit",
     "training",
     "profiles.${profile}.video",
     "video.patch_loss",
@@ -48,14 +49,16 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """What must be read with the table."""
+    lines = tables.vit_notes(params)
     if params.profile == "paper":
-        return []
-    return [f"The budget is that of profile {params.profile}; profile paper has the paper's grid."]
+        return lines
+    return [*lines, f"The budget is that of profile {params.profile}; profile paper has the paper's grid."]
 
 
 def _ours(params: Params, model: str) -> dict[str, tuple[str, object]]:
-    asked, budget = params.constraints(model), params.budget.video
-    rates = getattr(budget, model)
+    asked, grid, budget = params.constraints(model), params.budget.video, params.budget.video.of(model)
+    rates, patches = getattr(grid, model), model in PATCH_MODELS
+    drawn = budget.epoch_sequences if patches else budget.epoch_frames
     sparse = model == "dust" or (model == "ut" and params.models.ut.reading == "codes")
     return {
         "R0": ("cap on the loss of the first constrained layer", asked.R0),
@@ -71,13 +74,14 @@ def _ours(params: Params, model: str) -> dict[str, tuple[str, object]]:
         "clip norm": ("largest gradient norm of a cell", params.training.clip_norm),
         "warm-up": ("epochs before the constraints act", asked.warmup_epochs),
         "epochs": ("epochs of training", budget.epochs),
-        "sequences": ("training sequences per epoch", budget.epoch_sequences or "all"),
-        "batch": ("sequences per step", budget.batch),
-        "T": ("tokens (patches at one place) per sequence", budget.tokens),
-        "N": ("atoms of the dictionary", budget.atoms if sparse else None),
-        "L": ("layers", _list(budget.layers)),
-        "eps": ("training noise levels", _list([*budget.eps, params.eps])),
-        "seeds": ("random seeds", _list(budget.seeds)),
+        "inputs": ("patch sequences (ViT: frames) per epoch", drawn or "all"),
+        "batch": ("of these per step", budget.batch),
+        "T": ("tokens (patches at one place) per sequence", grid.tokens if patches else None),
+        "N": ("atoms of the dictionary", grid.atoms if sparse else None),
+        "weights": ("where they come from", None if patches else tables.source(budget.weights)),
+        "L": ("layers", _list(grid.layers if patches else [budget.layers])),
+        "eps": ("training noise levels", _list([*grid.eps, params.eps])),
+        "seeds": ("random seeds", _list(grid.seeds)),
     }
 
 

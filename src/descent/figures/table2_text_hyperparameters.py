@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pandas as pd
-from pydantic import BaseModel
 
 from descent.figures import curves, style, tables, text_curves
 from descent.params import Params
@@ -78,13 +77,7 @@ def notes(table: pd.DataFrame, params: Params) -> list[str]:
 def source(params: Params, model: str) -> str:
     """Where a model's weights, or its word embeddings, come from, in words."""
     budget = getattr(params.budget.text, model)
-    found = budget.embeddings if hasattr(budget, "embeddings") else budget.weights
-    [(kind, value)] = [(kind, value) for kind, value in found if value is not None]
-    if kind == "hub":
-        return f"hub: {value.id}"
-    if kind == "path":
-        return f"folder: {value}"
-    return f"random, width {value.width if isinstance(value, BaseModel) else value}"
+    return tables.source(budget.embeddings if hasattr(budget, "embeddings") else budget.weights)
 
 
 def _text(value: object) -> str:

@@ -23,6 +23,7 @@ PARAMETERS = [
     "video.tolerance",
     "eps",
     "profiles.${profile}.video.layers",
+    "profiles.${profile}.video.vit",
     "profiles.${profile}.video.eps",
     "profiles.${profile}.video.seeds",
 ]
@@ -69,7 +70,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
-    """The count of wins, ours and the paper's over the same settings, and a warning on synthetic data."""
+    """The count of wins, ours and the paper's in the same settings; what ViT sees; a warning of synthetic data."""
     lines = []
     for prefix, words in (
         ("", "The constrained arm is better in"),
@@ -78,6 +79,7 @@ def notes(table: pd.DataFrame, params: Params) -> list[str]:
         both = table[[f"{prefix}constrained", f"{prefix}unconstrained"]].dropna()
         if len(both):
             lines.append(f"{words} {int((both.iloc[:, 0] < both.iloc[:, 1]).sum())} of {len(both)} settings.")
+    lines += tables.vit_notes(params)
     if style.synthetic(params):
         lines.append(
             "The data are synthetic and the budget is small: the paper's numbers are for orientation only."

@@ -4,6 +4,10 @@ import re
 from pathlib import Path
 
 import pandas as pd
+from pydantic import BaseModel
+
+from descent.params import Params
+from descent.schema_text import Embeddings, Weights
 
 MISSING = "–"  # noqa: RUF001
 DAGGER = "†"
@@ -16,6 +20,35 @@ def paper(path: Path) -> pd.DataFrame:
     ours = {"ut": "ut_text"}
     table["model"] = table["model"].str.lower().replace(ours)
     return table.assign(dataset=table["dataset"].str.lower())
+
+
+def source(choices: Weights | Embeddings) -> str:
+    """Where weights come from, in words."""
+    [(kind, value)] = [(kind, value) for kind, value in choices if value is not None]
+    if kind == "hub":
+        return f"hub: {value.id}"
+    if kind == "path":
+        return f"folder: {value}"
+    return f"random, width {value.width if isinstance(value, BaseModel) else value}"
+
+
+def vit_notes(params: Params) -> list[str]:
+    """In what ViT's numbers differ from those of the other video models, where it is among them."""
+    if "vit" not in params.video.models:
+        return []
+    weights = params.budget.video.vit.weights
+    images, unlike = f"the images of {source(weights)}", "where its width is not three times a patch's pixels"
+    if weights.random:
+        size = weights.random
+        images = f"{size.image} x {size.image}"
+        direct = size.width == 3 * size.patch**2
+        unlike = "" if direct else f"its width being {size.width} and not {3 * size.patch**2}"
+    note = (
+        f"ViT's errors are of frames resized to {images}, with the noise added before: compare arms, not models."
+    )
+    if unlike:
+        note += f" Its tokens stand for patches through a fixed orthonormal unfolding, {unlike}."
+    return [note]
 
 
 def number(value: float | None, digits: int = 2, bold: bool = False, marked: bool = False) -> str:

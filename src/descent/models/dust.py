@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import softshrink
 
 from descent.cells import Cell
+from descent.models.denoiser import Denoiser
 from descent.models.layers import attention, dct, per_cell
 from descent.params import Params
 
@@ -20,7 +21,7 @@ class SparseState(NamedTuple):
     estimate: Float[Tensor, "cells batch tokens pixels"]  # H^l D_l^T
 
 
-class DUST(nn.Module):
+class DUST(Denoiser):
     """L layers of attention and iterative shrinkage, one stack of cells at once.
 
     H^0       = S(Y D_1 / c)

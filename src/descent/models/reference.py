@@ -1,10 +1,12 @@
 """Maps that learn nothing: the ends between which every denoiser's error lies."""
 
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
+
+from descent.models.denoiser import Denoiser
 
 
-class Identity(nn.Module):
+class Identity(Denoiser):
     """The noisy input as its own estimate: RMSE is exactly gamma * sigma * 255."""
 
     def states(self, noisy: Float[Tensor, "cells batch tokens pixels"]) -> list[Tensor]:

@@ -8,13 +8,14 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from descent.cells import Cell
+from descent.models.denoiser import Denoiser
 from descent.models.dust import DUST
 from descent.models.layers import attention, dct, per_cell
 from descent.params import Params
 from descent.perturbations import WEIGHTS, generator
 
 
-class UT(nn.Module):
+class UT(Denoiser):
     """Tokens as they are: patches of pixels (reading A for video) or word embeddings; both matrices square.
 
     Y^{l-1/2} = sm(Y^{l-1} W_a^T W_a Y^{l-1}^T) Y^{l-1}                                         (47)

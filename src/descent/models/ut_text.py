@@ -86,6 +86,6 @@ def width(params: Params) -> int:
     source = params.budget.text.ut_text.embeddings
     if source.width is not None:
         return source.width
-    from descent.models import encoder
+    from descent.models import pretrained
 
-    return encoder.configuration(source, params.local_data).hidden_size
+    return pretrained.configuration(source, params.local_data).hidden_size
