@@ -28,6 +28,7 @@ from tests.fakes_core import (
 
 ITEM = ("video", "ucsd", "dust", "constrained")
 OUT = runs_folder(*ITEM)
+REPLICATES = {f"{name}_replicate" for name in ("descending", "rmse_in_distribution", "rmse_out_of_distribution")}
 
 
 @pytest.fixture
@@ -59,7 +60,8 @@ def test_the_rows_of_a_matrix_item_are_complete_and_agree_with_each_other(prepar
         own = table[(table["layers"] == cell.layers) & (table["eps"] == cell.eps)]
         test = own[own["split"] == "test"]
         counts = {"loss": (cell.layers + 1) * len(levels), "rmse": len(levels), "rmse_clipped": len(levels)}
-        counts |= {"violation": cell.layers + 1, "feasible": 1}
+        counts |= {"violation": cell.layers + 1, "feasible": 1, "test_items": 1}
+        counts |= {name: 8 for name in results.METRICS if name in REPLICATES}
         assert test["metric"].value_counts().to_dict() == counts
         losses = test[(test["metric"] == "loss") & (test["gamma"] == cell.eps)].sort_values("layer")["value"]
         check_verdict(test, cell, losses.to_numpy())
@@ -99,7 +101,7 @@ def check_verdict(rows: pd.DataFrame, cell: Cell, f: np.ndarray) -> None:
 
 def test_the_mean_patch_loss_is_the_sum_over_the_number_of_pixels(prepared: Prepared) -> None:
     cell = Cell(*ITEM, layers=1, eps=0.0, seed=0)
-    found = Sweep(np.array([[[0.04, 0.01]]]), np.array([[0.0025]]))
+    found = Sweep(np.array([[[[0.04], [0.01]]]]), np.array([3]), np.array([[0.0025]]))
     for loss, scale in (("sum", 16), ("mean", 1)):
         rows = list(evaluation._rows(small_params({"video.patch_loss": loss}), cell, found, [0.5], 0))
         values = {(row["metric"], row["layer"]): row["value"] for row in rows}

@@ -18,6 +18,7 @@ class Sequences:
 
     frames: UInt8[np.ndarray, "frames size size"]
     starts: Int[np.ndarray, " starts"]  # first frame of each sequence
+    clips: Int[np.ndarray, " starts"]  # number of the clip that it is in
     tokens: int
     patch: int
     subset: Int[np.ndarray, " sequences"] | None  # numbers of the sequences in use; None: all
@@ -26,6 +27,12 @@ class Sequences:
     def places(self) -> int:
         """Patches in a frame."""
         return (self.frames.shape[1] // self.patch) ** 2
+
+    @property
+    def clip(self) -> Int[np.ndarray, " sequences"]:
+        """The number of each sequence's clip."""
+        every = np.repeat(self.clips, self.places)
+        return every if self.subset is None else every[self.subset]
 
     def __len__(self) -> int:
         return len(self.starts) * self.places if self.subset is None else len(self.subset)
@@ -80,11 +87,12 @@ class Prepared:
                 )
             starts.append(first + np.arange(frames // tokens) * tokens)
         frames = np.load(self.folder / f"{split}.npy", mmap_mode="r")
-        every = Sequences(frames, np.concatenate(starts), tokens, self.patch, None)
+        clips = np.repeat(np.arange(len(starts)), [len(own) for own in starts])
+        every = Sequences(frames, np.concatenate(starts), clips, tokens, self.patch, None)
         if limit is None or limit >= len(every):
             return every
         subset = np.random.default_rng(seed).choice(len(every), limit, replace=False, shuffle=False)
-        return Sequences(frames, every.starts, tokens, self.patch, np.sort(subset))
+        return Sequences(frames, every.starts, clips, tokens, self.patch, np.sort(subset))
 
 
 def load(folder: Path) -> Prepared:

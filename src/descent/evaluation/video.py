@@ -6,8 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
+from jaxtyping import Float
 from torch import nn
 
 from descent import results
@@ -15,6 +17,7 @@ from descent.cells import Cell
 from descent.closure import digest
 from descent.datasets.video import Prepared, Sequences, load
 from descent.devices import autocast, choose
+from descent.evaluation import replicates
 from descent.evaluation.scores import Row, Scoring
 from descent.evaluation.sweeps import Sweep, sweep
 from descent.experiments.video import prepared_folder, problem
@@ -87,7 +90,34 @@ def _measure(
     scale = sigma(params, prepared)
     with autocast(device, params.training.precision):
         found = sweep(net, sequences, levels, scale, len(stack), params.evaluation, device, tell)
-    return [list(_rows(params, cell, found, levels, index)) for index, cell in enumerate(stack)]
+    resamples = replicates.counts(stack[0].dataset, len(found.sizes), params.evaluation)
+    errors = replicates.mean(found.by_item, found.sizes, resamples)
+    return [
+        [
+            *_rows(params, cell, found, levels, index),
+            *_replicates(params, cell, errors[:, index], levels, len(found.sizes)),
+        ]
+        for index, cell in enumerate(stack)
+    ]
+
+
+def _replicates(
+    params: Params,
+    cell: Cell,
+    error: Float[np.ndarray, "gammas depth resamples"],
+    levels: Sequence[float],
+    items: int,
+) -> Iterable[Row]:
+    """On every resample of the test clips: mean RMSE within and beyond the training level, whether f_l falls."""
+    swept = np.array([level in set(map(float, params.evaluation.gammas)) for level in levels])
+    inside = np.array(levels) <= cell.eps + 1e-9
+    rmse = 255 * np.sqrt(error[:, -1])
+    own = error[levels.index(cell.eps)]
+    scores = {"descending": replicates.descending(own, _problem(params, cell).cap_layer)}
+    for name, chosen in (("in", swept & inside), ("out_of", swept & ~inside)):
+        if chosen.any():
+            scores[f"rmse_{name}_distribution"] = rmse[chosen].mean(axis=0)
+    return replicates.rows(scores, items, cell.eps, cell.layers)
 
 
 def _rows(params: Params, cell: Cell, found: Sweep, levels: Sequence[float], index: int) -> Iterable[Row]:
