@@ -11,7 +11,7 @@ import pytest
 from descent import report, results, summary
 from descent.errors import UserError
 from descent.params import Params
-from stages import collect, figure, table
+from stages import collect, figure, scorecard, table
 from stages import report as report_stage
 from tests.fakes_results import fake_params, fake_results
 
@@ -70,6 +70,7 @@ def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
             figure.main(name)
         for name in TABLES:
             table.main(name)
+        scorecard.main()
         report_stage.main()
     return root
 
@@ -92,7 +93,7 @@ def test_the_page_loads_nothing_and_links_only_to_files_beside_it(project: Path,
 
 
 def test_the_page_shows_every_entry_in_the_papers_order(text: str) -> None:
-    assert Page(text).names == ["overview", *FIGURES, *TABLES]
+    assert Page(text).names == ["scorecard", "overview", *FIGURES, *TABLES]
 
 
 def test_an_entry_has_its_caption_parameters_profile_and_maker(project: Path, text: str) -> None:
@@ -151,12 +152,13 @@ def test_what_stage_collect_writes(project: Path) -> None:
     assert written == json.dumps(json.loads(written), indent=1, sort_keys=True) + "\n"
 
 
-def test_real_data_bring_no_notice_and_each_profile_is_named(project: Path, tmp_path: Path) -> None:
+def test_real_data_bring_no_notice(project: Path, tmp_path: Path) -> None:
     for path in (project / "figures").glob("fig03*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     sidecar = json.loads((tmp_path / "fig03_depth.json").read_text()) | {"profile": "small", "synthetic": False}
     (tmp_path / "fig03_depth.json").write_text(json.dumps(sidecar))
-    page = report.page(tmp_path, pd.read_csv(project / "data/summary.csv"), {})
+    card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
+    page = report.page(tmp_path, cells.assign(profile="small"), {}, card)
     assert "synthetic" not in page and "profile: small" in page
 
 

@@ -87,8 +87,24 @@ def collect(paths: Iterable[Path], profile: str) -> pd.DataFrame:
             raise UserError(f"{path} is missing: run `dvc repro` to evaluate it")
         table = pd.read_parquet(path)
         if set(table["profile"]) != {profile}:
-            raise UserError(f"{path} is of profile {set(table['profile'])}, not {profile!r}: run `dvc repro`")
+            found = ", ".join(sorted(set(table["profile"]))) or "no profile"
+            raise UserError(f"{path} is of {found}, not of {profile}: run `dvc repro`")
         tables.append(table)
     if not tables:
         raise UserError("no scores to collect: params.yaml asks for no data set, model or method")
     return pd.concat(tables, ignore_index=True)
+
+
+def read(path: Path, profile: str) -> pd.DataFrame:
+    """The joined table, of the profile that the parameters beside it name.
+
+    Raises:
+        UserError: no table, or one that holds rows of another profile.
+    """
+    if not path.exists():
+        raise UserError(f"{path} is missing: run `dvc repro`")
+    table = pd.read_parquet(path)
+    if set(table["profile"]) != {profile}:
+        found = ", ".join(sorted(set(table["profile"]))) or "no profile"
+        raise UserError(f"{path} is of {found}, its parameters of {profile}: run `dvc repro`")
+    return table
