@@ -90,9 +90,8 @@ def shown(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     every = pd.concat([video, text, ablation])[[*IDENTITY, "validation_loss"]].sort_values("validation_loss")
     every = every.drop_duplicates([name for name in IDENTITY if name != "seed"])[IDENTITY]
     order = {"experiment": ["video", "text", "alpha"].index, "varied": lambda value: float(value or 0)}
-    return every.sort_values(
-        IDENTITY, ignore_index=True, key=lambda column: column.map(order.get(column.name, lambda word: word))
-    )
+    by = [name for name in IDENTITY if name != "seed"]
+    return every.sort_values(by, ignore_index=True, key=lambda c: c.map(order[c.name]) if c.name in order else c)
 
 
 def problem(cell: pd.Series, params: Params) -> PrimalDual:
