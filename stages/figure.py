@@ -4,9 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-import pandas as pd
-
-from descent import errors, params
+from descent import errors, params, results
 from descent.figures import catalogue, style
 
 
@@ -14,7 +12,7 @@ def main(name: str) -> None:
     """Draw one figure of the catalogue from data/results.parquet."""
     values = params.load(params.OF_RESULTS)
     entry = catalogue.module(name, "figure")
-    figure = entry.render(pd.read_parquet("data/results.parquet"), values)
+    figure = entry.render(results.read(Path("data/results.parquet"), values.profile), values)
     folder = Path("figures")
     style.save(figure, folder / f"{name}.pdf")
     style.save(figure, folder / f"{name}.png")

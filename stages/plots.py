@@ -2,15 +2,13 @@
 
 from pathlib import Path
 
-import pandas as pd
-
-from descent import errors, params, plots
+from descent import errors, params, plots, results
 
 
 def main() -> None:
     """Write what `dvc plots show` and `dvc plots diff` draw."""
     values = params.load(params.OF_RESULTS).model_copy(update={"method": params.load().method})
-    curves = plots.curves(pd.read_parquet("data/results.parquet"), values)
+    curves = plots.curves(results.read(Path("data/results.parquet"), values.profile), values)
     folder = Path("data/plots")
     folder.mkdir(parents=True, exist_ok=True)
     for stem, table in curves.items():

@@ -1,4 +1,4 @@
-"""python -m stages.report: figures/index.html, one page of every figure and table made so far."""
+"""python -m stages.report: figures/index.html, the scorecard, and every figure and table made so far."""
 
 import json
 from pathlib import Path
@@ -9,10 +9,11 @@ from descent import errors, report
 
 
 def main() -> None:
-    """Put what stands in figures/ together with the cells' summary."""
+    """Put what stands in figures/ together with the scorecard and the cells' summary."""
     cells = pd.read_csv("data/summary.csv")
     metrics = json.loads(Path("data/metrics.json").read_text())
-    Path("figures/index.html").write_text(report.page(Path("figures"), cells, metrics))
+    card = pd.read_csv("data/scorecard.csv")
+    Path("figures/index.html").write_text(report.page(Path("figures"), cells, metrics, card))
 
 
 if __name__ == "__main__":

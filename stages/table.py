@@ -4,9 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-import pandas as pd
-
-from descent import errors, params
+from descent import errors, params, results
 from descent.figures import catalogue, tables
 
 
@@ -14,7 +12,7 @@ def main(name: str) -> None:
     """Make one table of the catalogue from data/results.parquet; the CSV holds the numbers without markup."""
     values = params.load(params.OF_RESULTS)
     entry = catalogue.module(name, "table")
-    numbers = entry.build(pd.read_parquet("data/results.parquet"), values)
+    numbers = entry.build(results.read(Path("data/results.parquet"), values.profile), values)
     shown, notes = entry.display(numbers, values), entry.notes(numbers, values)
     text = {"header": tables.header(shown), "rows": shown.to_numpy().tolist(), "notes": notes}
     sidecar = catalogue.sidecar(entry, "table", values) | text

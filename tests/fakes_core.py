@@ -106,7 +106,7 @@ SMALL = {
         "compile": False,
         "stack_elements": {"cpu": 100000, "cuda": 100000},
     },
-    "evaluation": {"gammas": [0.0, 0.25, 0.5, 1.0], "noise_draws": 2, "seed": 5, "batch": 5},
+    "evaluation": {"gammas": [0.0, 0.25, 0.5, 1.0], "noise_draws": 2, "seed": 5, "batch": 5, "bootstrap": 7},
     "infeasible": {
         "dataset": DATASET,
         "model": "dust",

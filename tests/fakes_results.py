@@ -9,6 +9,7 @@ from descent.cells import Cell, infeasible_cells, video_cells
 from descent.params import Params, load
 from descent.results import ABSENT
 from descent.selection import select
+from tests.fakes_replicates import replicate_rows
 from tests.fakes_results_text import text_rows
 
 SIGMA = {"avenue": 63.0, "ucsd": 46.0, "shanghaitech": 55.0}
@@ -23,6 +24,7 @@ def fake_params(**changes: object) -> Params:
     weights = {"image": 32, "patch": 4, "width": 48, "heads": 3, "feedforward": 96}
     values["profiles"]["demo"]["video"]["vit"] |= {"layers": 4, "weights": {"random": weights}}
     values["primal_dual"]["ut"]["cap_layer"] = 1
+    values["evaluation"]["bootstrap"] = values["text"]["evaluation"]["bootstrap"] = 20
     values["text"]["eps"] = values["ablation"]["eps"] = 0.4
     values["ablation"] |= {"dataset": "imdb", "model": "roberta"}
     values["profiles"]["demo"]["text"] |= {"eps": [0.0, 1.0], "trials": 3}
@@ -108,6 +110,12 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
             missed = {"layer": layer, "metric": "violation", "value": violation}
             rows += [identity | at_eps | missed, identity | at_eps | missed | {"split": "test"}]
     feasible = float(constrained and not failed)
+    swept = [row for row in rows if row["metric"] == "rmse" and row["gamma"] in params.evaluation.gammas]
+    scores = {"descending": constrained}
+    for name, inside in (("in", True), ("out_of", False)):
+        chosen = [row["value"] for row in swept if (row["gamma"] <= cell.eps + 1e-9) == inside]
+        scores[f"rmse_{name}_distribution"] = sum(chosen) / len(chosen)
+    rows += replicate_rows(params, identity, scores, items=5)
     states = {"feasible": feasible, "diverged": 0.0, "epoch": 17.0}
     last = {"layer": cell.layers}
     rows.append(identity | at_eps | last | {"split": "test", "metric": "feasible", "value": feasible})

@@ -7,6 +7,7 @@ import numpy as np
 
 from descent.cells import ABLATIONS, Cell, ablation_cells, text_cells
 from descent.params import Params
+from tests.fakes_replicates import replicate_rows
 
 CLASSES = {"imdb": 2, "mnli": 3}
 TOP = {"imdb": 0.9, "mnli": 0.78}  # accuracy without noise
@@ -91,7 +92,16 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
             add(split, cell.eps, cell.layers, metric, value)
     for edge, share in zip(BINS, _shares(cell), strict=True):
         add("test", cell.eps, cell.layers, "ratio_share", share, bin=edge)
-    return rows
+    levels = sorted(set(map(float, params.text.evaluation.gammas)))
+    swept = np.array([_accuracy(cell, gamma) for gamma in levels])
+    inside = np.array(levels) <= cell.eps + 1e-9
+    scores = {"area": np.trapezoid(swept, levels), "descending": constrained}
+    scores |= {
+        "accuracy_in_distribution": swept[inside].mean(),
+        "accuracy_out_of_distribution": swept[~inside].mean(),
+    }
+    scores |= {name: states["test"][name] for name in ("ratio_mean", "ratio_median", "ratio_below_one")}
+    return rows + replicate_rows(params, identity, scores, items=400)
 
 
 def _shares(cell: Cell) -> np.ndarray:

@@ -56,7 +56,7 @@ TEXT = {
         "startup_trials": 2,
         "seed": 0,
     },
-    "text.evaluation": {"gammas": [0.0, 1.0, 2.0], "noise_draws": 2, "seed": 5, "batch": 5},
+    "text.evaluation": {"gammas": [0.0, 1.0, 2.0], "noise_draws": 2, "seed": 5, "batch": 5, "bootstrap": 7},
     "models.ut_text": {
         "tokenizer": "bert",
         "embeddings": "frozen",

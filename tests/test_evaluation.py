@@ -13,9 +13,11 @@ from descent import results
 from descent.cells import Cell, runs_folder, scores_file
 from descent.datasets.video import Prepared, Sequences
 from descent.errors import UserError
+from descent.evaluation import replicates
 from descent.evaluation import video as evaluation
 from descent.evaluation.sweeps import Sweep, sweep
 from descent.models.reference import Identity
+from descent.selection import mean, measured, select, whole_sweep
 from descent.training import store
 from descent.training.denoising import Denoising
 from tests.fakes_core import (
@@ -30,6 +32,7 @@ from tests.fakes_core import (
 
 ITEM = ("video", "ucsd", "dust", "constrained")
 OUT = runs_folder(*ITEM)
+REPLICATES = {f"{name}_replicate" for name in ("descending", "rmse_in_distribution", "rmse_out_of_distribution")}
 
 
 @pytest.fixture
@@ -61,7 +64,8 @@ def test_the_rows_of_a_matrix_item_are_complete_and_agree_with_each_other(prepar
         own = table[(table["layers"] == cell.layers) & (table["eps"] == cell.eps)]
         test = own[own["split"] == "test"]
         counts = {"loss": (cell.layers + 1) * len(levels), "rmse": len(levels), "rmse_clipped": len(levels)}
-        counts |= {"violation": cell.layers + 1, "feasible": 1}
+        counts |= {"violation": cell.layers + 1, "feasible": 1, "test_items": 1}
+        counts |= {name: 8 for name in results.METRICS if name in REPLICATES}
         assert test["metric"].value_counts().to_dict() == counts
         losses = test[(test["metric"] == "loss") & (test["gamma"] == cell.eps)].sort_values("layer")["value"]
         check_verdict(test, cell, losses.to_numpy())
@@ -70,6 +74,35 @@ def test_the_rows_of_a_matrix_item_are_complete_and_agree_with_each_other(prepar
         assert sorted(rmse["gamma"]) == levels and (rmse["layer"] == cell.layers).all()
         np.testing.assert_allclose(last["value"], 16 * (rmse["value"].to_numpy() / 255) ** 2, rtol=1e-9)
         check_validation_rows(own[own["split"] == "validation"], cell)
+
+
+def test_resample_0_is_the_test_set(prepared: Prepared) -> None:
+    params = small_params()
+    train_cells(params, *ITEM)
+    known = measured(evaluated())
+    rmse = whole_sweep(known, "rmse", params.evaluation.gammas)
+    for name, inside in (("in", True), ("out_of", False)):
+        rows = select(known, metric=f"rmse_{name}_distribution_replicate")
+        expected = mean(rmse[(rmse["gamma"] <= rmse["eps"]) == inside])
+        pd.testing.assert_series_equal(mean(select(rows, bin=0.0)), expected, rtol=1e-9)
+        assert set(rows["bin"]) == set(map(float, range(8)))
+    assert set(select(known, metric="test_items")["value"]) == {2.0}, "clips"
+
+
+def test_replicates_are_scores_of_the_clips_that_were_drawn() -> None:
+    """Two clips of 3 and 1 sequences: the RMSE of a resample is of their weighted mean square."""
+    params = small_params()
+    cell = Cell(*ITEM, layers=1, eps=0.0, seed=0)
+    square = np.array([[0.04, 0.16], [0.01, 0.09]])[None].repeat(4, axis=0)  # (gammas, depth, clips)
+    resamples = replicates.counts("ucsd", 2, params.evaluation)
+    error = replicates.mean(square, np.array([3, 1]), resamples)
+    levels = [0.0, 0.25, 0.5, 1.0]
+    rows = pd.DataFrame(evaluation._replicates(params, cell, error, levels, 2))
+    found = rows.query("metric == 'rmse_out_of_distribution_replicate'").set_index("bin")["value"]
+    for number, (first, second) in enumerate(resamples):
+        mean_square = (3 * first * 0.01 + second * 0.09) / (3 * first + second)
+        assert found[number] == pytest.approx(255 * math.sqrt(mean_square))
+    assert found.nunique() >= 2 and set(rows.query("metric == 'descending_replicate'")["value"]) == {1.0}
 
 
 def check_validation_rows(rows: pd.DataFrame, cell: Cell) -> None:
@@ -101,7 +134,7 @@ def check_verdict(rows: pd.DataFrame, cell: Cell, f: np.ndarray) -> None:
 
 def test_the_mean_patch_loss_is_the_sum_over_the_number_of_pixels(prepared: Prepared) -> None:
     cell = Cell(*ITEM, layers=1, eps=0.0, seed=0)
-    found = Sweep(np.array([[[0.04, 0.01]]]), np.array([[0.0025]]))
+    found = Sweep(np.array([[[[0.04], [0.01]]]]), np.array([3]), np.array([[0.0025]]))
     for loss, scale in (("sum", 16), ("mean", 1)):
         units = evaluation.units(small_params({"video.patch_loss": loss}), Denoising, Identity())
         rows = list(evaluation._rows(units, cell, found, [0.5], 0))

@@ -11,7 +11,7 @@ import pytest
 from descent import report, results, summary
 from descent.errors import UserError
 from descent.params import Params
-from stages import collect, figure, table
+from stages import collect, figure, scorecard, table
 from stages import report as report_stage
 from tests.fakes_results import fake_params, fake_results
 
@@ -70,6 +70,7 @@ def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
             figure.main(name)
         for name in TABLES:
             table.main(name)
+        scorecard.main()
         report_stage.main()
     return root
 
@@ -92,7 +93,7 @@ def test_the_page_loads_nothing_and_links_only_to_files_beside_it(project: Path,
 
 
 def test_the_page_shows_every_entry_in_the_papers_order(text: str) -> None:
-    assert Page(text).names == ["overview", *FIGURES, *TABLES]
+    assert Page(text).names == ["scorecard", "overview", *FIGURES, *TABLES]
 
 
 def test_an_entry_has_its_caption_parameters_profile_and_maker(project: Path, text: str) -> None:
@@ -151,12 +152,13 @@ def test_what_stage_collect_writes(project: Path) -> None:
     assert written == json.dumps(json.loads(written), indent=1, sort_keys=True) + "\n"
 
 
-def test_real_data_bring_no_notice_and_each_profile_is_named(project: Path, tmp_path: Path) -> None:
+def test_real_data_bring_no_notice(project: Path, tmp_path: Path) -> None:
     for path in (project / "figures").glob("fig03*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     sidecar = json.loads((tmp_path / "fig03_depth.json").read_text()) | {"profile": "small", "synthetic": False}
     (tmp_path / "fig03_depth.json").write_text(json.dumps(sidecar))
-    page = report.page(tmp_path, pd.read_csv(project / "data/summary.csv"), {})
+    card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
+    page = report.page(tmp_path, cells.assign(profile="small"), {}, card)
     assert "synthetic" not in page and "profile: small" in page
 
 
@@ -166,6 +168,52 @@ def test_nothing_to_show_and_a_missing_picture_are_told(project: Path, tmp_path:
     (tmp_path / "fig03_depth.json").write_text((project / "figures/fig03_depth.json").read_text())
     with pytest.raises(UserError, match=r"lacks fig03_depth.pdf, fig03_depth.png"):
         report.entries(tmp_path)
+
+
+def test_figures_of_another_profile_than_the_results_are_refused(project: Path) -> None:
+    found = report.entries(project / "figures")
+    cells = pd.read_csv(project / "data/summary.csv")
+    assert report.one_profile(found, cells) == "demo"
+    found[1]["profile"] = "paper"
+    with pytest.raises(UserError, match=f"of the profile demo, but not {found[1]['name']}: run `dvc repro`"):
+        report.one_profile(found, cells)
+    with pytest.raises(UserError, match="of the profile demo and small"):
+        report.one_profile([], pd.concat([cells, cells.assign(profile="small")]))
+
+
+def test_results_of_two_profiles_or_of_another_are_refused(project: Path, tmp_path: Path) -> None:
+    table = pd.read_parquet(project / "data/results.parquet")
+    mixed = pd.concat([table, table.head(1).assign(profile="small")])
+    results.write(mixed, tmp_path / "mixed.parquet")
+    with pytest.raises(
+        UserError, match=r"mixed.parquet is of demo, small, its parameters of demo: run `dvc repro`"
+    ):
+        results.read(tmp_path / "mixed.parquet", "demo")
+    with pytest.raises(UserError, match="is of demo, small, not of demo"):
+        results.collect([tmp_path / "mixed.parquet"], "demo")
+    with pytest.raises(UserError, match="is of demo, its parameters of paper"):
+        results.read(project / "data/results.parquet", "paper")
+    with pytest.raises(UserError, match="missing"):
+        results.read(tmp_path / "none.parquet", "demo")
+
+
+def test_the_scorecard_comes_first_and_each_claim_links_to_what_shows_it(project: Path, text: str) -> None:
+    words = " ".join(" ".join(Page(text).words).split())
+    card = pd.read_csv(project / "data/scorecard.csv")
+    counted = card["verdict"].value_counts()
+    assert f"reproduced: {counted['reproduced']}, not reproduced: {counted.get('not reproduced', 0)}" in words
+    assert "These verdicts are about synthetic data" in words and "The rule" in words
+    assert text.index('id="scorecard"') < text.index("<img") and text.count("<tr><td>Video: ") == 6
+    depth = card.set_index("claim").loc["video_depth"]
+    assert text.count('href="#fig03_depth"') == 2 and text.count(depth["statement"]) == 2
+    assert "MIN_ITEMS test items" in words
+
+
+def test_words_of_the_scorecard_are_escaped(project: Path) -> None:
+    card = pd.read_csv(project / "data/scorecard.csv").astype({"statement": object})
+    card.loc[0, "statement"] = '<script>f_1 < f_0 & "so"</script>'
+    page = report.page(project / "figures", pd.read_csv(project / "data/summary.csv"), {}, card)
+    assert "<script" not in page and "&lt;script&gt;f_1 &lt; f_0 &amp; &#34;so&#34;" in page
 
 
 def test_words_of_a_table_are_escaped() -> None:

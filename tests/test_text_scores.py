@@ -38,6 +38,9 @@ BUDGET = "profiles.demo.text"
 ARMS = ("constrained", "unconstrained")
 SHORT = {f"{BUDGET}.trials": 1, f"{BUDGET}.ut_text.layers": [2], f"{BUDGET}.ut_text.epochs": 1}
 
+REPLICATED = ["area", "accuracy_in_distribution", "accuracy_out_of_distribution", "descending"]
+REPLICATED += ["ratio_mean", "ratio_median", "ratio_below_one"]
+
 
 @pytest.fixture
 def tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tokens:
@@ -53,6 +56,11 @@ def change(item: Item, cell: Cell, **weights: Tensor) -> None:
     """Give a trained cell other weights."""
     file = item.runs / cell.name / "weights.safetensors"
     save_file(load_file(file) | {name.replace("__", "."): value for name, value in weights.items()}, file)
+
+
+def binned(table: pd.DataFrame) -> bool:
+    """Whether only histograms and resamples use the column `bin`."""
+    return set(table.loc[table["bin"] != 0, "metric"]) == {"ratio_share", *(f"{n}_replicate" for n in REPLICATED)}
 
 
 def levels_of(cell: Cell) -> list[float]:
@@ -153,7 +161,7 @@ def test_the_rows_are_complete_and_agree_with_each_other(tokens: Tokens) -> None
         item = train_text(text_params(SHORT | changes), DATASET, "ut_text", method)
         table = scored(DATASET, "ut_text", method, **changes)
         assert list(table) == list(results.COLUMNS) and table.notna().all(axis=None)
-        assert set(table["varied"]) == {""} and (table["bin"].ne(0) <= table["metric"].eq("ratio_share")).all()
+        assert set(table["varied"]) == {""} and binned(table)
         dual = {"dual_lr", "alpha", "rho"} if method == "constrained" else set()
         for cell in item.cells:
             own = table.query(f"layers == {cell.layers} and eps == {cell.eps} and seed == {cell.seed}")
@@ -161,6 +169,7 @@ def test_the_rows_are_complete_and_agree_with_each_other(tokens: Tokens) -> None
             each, ratio = cell.layers + 1, ("mean", "median", "below_one", "below_target")
             expected = {("test", metric): len(levels_of(cell)) * each for metric in ("loss", "accuracy")}
             expected |= {("test", f"ratio_{word}"): 1 for word in ratio} | {("test", "ratio_share"): 101}
+            expected |= {("test", f"{name}_replicate"): 1 + 7 for name in REPLICATED} | {("test", "test_items"): 1}
             expected |= {(split, "violation"): each for split in ("test", "validation")}
             expected |= {(split, "feasible"): 1 for split in ("test", "validation")}
             expected |= {("validation", name): 1 for name in {"diverged", "epoch", "lr"} | dual}
@@ -204,7 +213,7 @@ def test_cells_of_a_stack_score_what_they_score_alone(tokens: Tokens) -> None:
         single.load_state_dict({name: value[index : index + 1] for name, value in stack.state_dict().items()})
         one = sweep(single, tokens, levels, [cell.eps], params.text.evaluation, CPU)
         np.testing.assert_allclose(one.loss[:, 0], many.loss[:, index], rtol=1e-5)
-        np.testing.assert_allclose(one.ratios[0], many.ratios[index], rtol=1e-4)
+        np.testing.assert_allclose(one.ratios(0), many.ratios(index), rtol=1e-4)
     assert np.abs(many.loss[:, 0] - many.loss[:, 1]).min() > 1e-6
 
 

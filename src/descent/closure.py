@@ -41,7 +41,7 @@ def closure(modules: Iterable[str]) -> set[Path]:
 def entries() -> list[str]:
     """The modules that stages name: their own, those of models and those of figures and tables."""
     files = [*Path("stages").glob("*.py"), *(SOURCE / "descent/models").glob("*.py")]
-    for pattern in ("fig[0-9]*.py", "table[0-9]*.py"):
+    for pattern in ("fig[0-9_]*.py", "table[0-9_]*.py"):
         files += (SOURCE / "descent/figures").glob(pattern)
     roots = [(file.relative_to(SOURCE) if file.is_relative_to(SOURCE) else file) for file in files]
     return sorted(".".join(root.with_suffix("").parts) for root in roots if root.stem != "__init__")

@@ -10,7 +10,7 @@ from torch import Tensor
 
 # The first number of a key where it is no training seed: streams that must never meet the noise of a batch,
 # (seed, epoch, step). Keys are filled up with zeros, so that (seed, 2) would be (seed, 2, 0).
-VALIDATION, TEST, WEIGHTS = 2**32 - 1, 2**32 - 2, 2**32 - 3
+VALIDATION, TEST, WEIGHTS, RESAMPLES = 2**32 - 1, 2**32 - 2, 2**32 - 3, 2**32 - 4
 DROPOUT = 1  # the fourth number of the key of a batch's other stream
 
 

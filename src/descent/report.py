@@ -1,6 +1,7 @@
-"""One self-contained page of every figure and table made so far, from their files and sidecars alone."""
+"""One self-contained page: the scorecard, then every figure and table made so far, from their files alone."""
 
 import base64
+import inspect
 import json
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from descent import scorecard
 from descent.errors import UserError
 
 # It imports no figure module, so that a change of one figure makes the page again but draws no other figure.
@@ -17,7 +19,7 @@ TEMPLATES = Path(__file__).parent
 
 
 def entries(folder: Path) -> list[dict[str, Any]]:
-    """The sidecars of a folder in the paper's order, figures before tables, each figure with its picture.
+    """The sidecars of a folder in the paper's order, figures before tables, our own last of each; with pictures.
 
     Raises:
         UserError: no sidecar, or a figure without its picture.
@@ -41,6 +43,38 @@ def entries(folder: Path) -> list[dict[str, Any]]:
         else:
             entry["words"] = [cell[:1].isalpha() for cell in entry["rows"][0]]  # columns of words stand left
     return found
+
+
+def one_profile(found: list[dict[str, Any]], cells: pd.DataFrame) -> str:
+    """The profile of which the results and all that is shown of them are.
+
+    Raises:
+        UserError: they are of several.
+    """
+    of_results = sorted(set(cells["profile"]))
+    others = [entry["name"] for entry in found if [entry["profile"]] != of_results]
+    if len(of_results) != 1 or others:
+        shown = f", but not {', '.join(others)}" if others else ""
+        raise UserError(f"the results are of the profile {' and '.join(of_results)}{shown}: run `dvc repro`")
+    return of_results[0]
+
+
+def claims(card: pd.DataFrame, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The scorecard's rows in words, each with the names of the entries that show it."""
+    names = {entry["name"] for entry in found}
+    rows = []
+    for row in card.to_dict("records"):
+        number = {key: scorecard.written(row[key], row["unit"]) for key in ("ours", "low", "high", "bound")}
+        seeds = f"{row['seeds']} seed{'s' if row['seeds'] > 1 else ''}; {row['items']}" if row["seeds"] else ""
+        words = {
+            "ours": number["ours"],
+            "interval": " to ".join(dict.fromkeys([number["low"], number["high"]])),
+            "needed": f"{row['side']} {number['bound']}",
+            "evidence": seeds,
+            "shown": [name for name in row["shown_in"].split() if name in names],
+        }
+        rows.append(row | words)
+    return rows
 
 
 def feasibility(cells: pd.DataFrame) -> dict[str, dict[str, Any]]:
@@ -72,11 +106,11 @@ def flatten(metrics: dict[str, Any], prefix: str = "") -> dict[str, float]:
     return flat
 
 
-def page(folder: Path, cells: pd.DataFrame, metrics: dict[str, Any]) -> str:
+def page(folder: Path, cells: pd.DataFrame, metrics: dict[str, Any], card: pd.DataFrame) -> str:
     """The HTML of the page; it loads nothing, and links only to the files beside it.
 
     Raises:
-        UserError: as `entries`.
+        UserError: as `entries` and `one_profile`.
     """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -90,7 +124,10 @@ def page(folder: Path, cells: pd.DataFrame, metrics: dict[str, Any]) -> str:
     found = entries(folder)
     return environment.get_template("report.html.j2").render(
         entries=found,
-        profiles=sorted({entry["profile"] for entry in found}),
+        claims=claims(card, found),
+        verdicts={word: int((card["verdict"] == word).sum()) for word in scorecard.VERDICTS},
+        rule=inspect.getdoc(scorecard),
+        profile=one_profile(found, cells),
         synthetic=any(entry["synthetic"] for entry in found),
         feasibility=feasibility(cells),
         metrics=flatten(metrics),

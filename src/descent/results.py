@@ -21,7 +21,7 @@ COLUMNS = {
     "split": str,  # validation | test
     "gamma": float,  # test noise level
     "layer": int,
-    "bin": float,  # lower edge of a histogram's bin, 0 for metrics that are no histogram
+    "bin": float,  # lower edge of a histogram's bin, number of a resample (0: the test set itself), else 0
     "metric": str,  # METRICS
     "value": float,
 }
@@ -37,6 +37,17 @@ METRICS = {
     "ratio_below_one": "the share of them below 1",
     "ratio_below_target": "the share of them at or below 1 - alpha",
     "ratio_share": "the share of them from `bin` to the next bin; the last one takes all that is larger",
+    "test_items": "what a resample of the test set draws: clips, texts",
+    "rmse_in_distribution_replicate": "on one resample: mean RMSE over the swept levels up to the training level",
+    "rmse_out_of_distribution_replicate": "the same over the levels above it",
+    "accuracy_in_distribution_replicate": "on one resample: mean accuracy of the last layer over the same levels",
+    "accuracy_out_of_distribution_replicate": "the same over the levels above the training level",
+    "area_replicate": "on one resample: area under accuracy against gamma over the swept levels",
+    "descending_replicate": "1 where f_l falls strictly from the first constrained layer to the last at gamma = "
+    "eps on a resample, else 0",
+    "ratio_mean_replicate": "ratio_mean on one resample",
+    "ratio_median_replicate": "ratio_median on one resample, between the edges of the histogram's bins",
+    "ratio_below_one_replicate": "ratio_below_one on one resample",
     "validation_loss": "f_l on validation data at the training noise level, at the reported epoch",
     "violation": "relative violation of constraint l at the training noise level, <= 0 satisfied; on validation "
     "data at the reported epoch, and on test data",
@@ -76,8 +87,24 @@ def collect(paths: Iterable[Path], profile: str) -> pd.DataFrame:
             raise UserError(f"{path} is missing: run `dvc repro` to evaluate it")
         table = pd.read_parquet(path)
         if set(table["profile"]) != {profile}:
-            raise UserError(f"{path} is of profile {set(table['profile'])}, not {profile!r}: run `dvc repro`")
+            found = ", ".join(sorted(set(table["profile"]))) or "no profile"
+            raise UserError(f"{path} is of {found}, not of {profile}: run `dvc repro`")
         tables.append(table)
     if not tables:
         raise UserError("no scores to collect: params.yaml asks for no data set, model or method")
     return pd.concat(tables, ignore_index=True)
+
+
+def read(path: Path, profile: str) -> pd.DataFrame:
+    """The joined table, of the profile that the parameters beside it name.
+
+    Raises:
+        UserError: no table, or one that holds rows of another profile.
+    """
+    if not path.exists():
+        raise UserError(f"{path} is missing: run `dvc repro`")
+    table = pd.read_parquet(path)
+    if set(table["profile"]) != {profile}:
+        found = ", ".join(sorted(set(table["profile"]))) or "no profile"
+        raise UserError(f"{path} is of {found}, its parameters of {profile}: run `dvc repro`")
+    return table

@@ -62,6 +62,7 @@ class Evaluation(Schema):
     noise_draws: Count
     seed: Seed
     batch: Count
+    bootstrap: Count  # resamples of the test items
 
 
 class LearningRates(Schema):

@@ -18,6 +18,7 @@ class Sequences:
 
     frames: UInt8[np.ndarray, "frames size size"]
     starts: Int[np.ndarray, " starts"]  # first frame of each sequence
+    clips: Int[np.ndarray, " starts"]  # number of the clip that it is in
     tokens: int
     patch: int
     subset: Int[np.ndarray, " sequences"] | None  # numbers of the sequences in use; None: all
@@ -26,6 +27,12 @@ class Sequences:
     def places(self) -> int:
         """Patches in a frame."""
         return (self.frames.shape[1] // self.patch) ** 2
+
+    @property
+    def clip(self) -> Int[np.ndarray, " sequences"]:
+        """The number of each sequence's clip."""
+        every = np.repeat(self.clips, self.places)
+        return every if self.subset is None else every[self.subset]
 
     def __len__(self) -> int:
         return len(self.starts) * self.places if self.subset is None else len(self.subset)
@@ -52,7 +59,13 @@ class Frames:
     """Whole frames, one by one: no time."""
 
     frames: UInt8[np.ndarray, "frames size size"]
+    clips: Int[np.ndarray, " frames"]  # number of the clip that each frame is in
     subset: Int[np.ndarray, " subset"] | None  # numbers of the frames in use; None: all
+
+    @property
+    def clip(self) -> Int[np.ndarray, " used"]:
+        """The number of each frame's clip."""
+        return self.clips if self.subset is None else self.clips[self.subset]
 
     def __len__(self) -> int:
         return len(self.frames) if self.subset is None else len(self.subset)
@@ -94,13 +107,15 @@ class Prepared:
                     "set profiles.<profile>.video.tokens lower, or frames_per_clip higher"
                 )
             starts.append(first + np.arange(frames // tokens) * tokens)
-        every = Sequences(self._arrays(split), np.concatenate(starts), tokens, self.patch, None)
+        numbers = np.repeat(np.arange(len(starts)), [len(own) for own in starts])
+        every = Sequences(self._arrays(split), np.concatenate(starts), numbers, tokens, self.patch, None)
         return replace(every, subset=_subset(len(every), limit, seed))
 
     def whole(self, split: str, limit: int | None = None, seed: int = 0) -> Frames:
         """All frames of a split, or as many of them as `limit` says, as in `sequences`."""
         frames = self._arrays(split)
-        return Frames(frames, _subset(len(frames), limit, seed))
+        numbers = np.repeat(np.arange(len(self.clips[split])), [count for _, _, count in self.clips[split]])
+        return Frames(frames, numbers, _subset(len(frames), limit, seed))
 
     def _arrays(self, split: str) -> UInt8[np.ndarray, "frames size size"]:
         return np.load(self.folder / f"{split}.npy", mmap_mode="r")

@@ -6,25 +6,31 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from descent.datasets.text import Tokens, by_length
+from descent.datasets.text import Texts, Tokens, by_length
 from descent.objectives import text_losses
 from descent.perturbations import TEST
 from descent.schema import Evaluation
-from descent.training.classification import Scale, gather, noisy_logits, unit_noise
+from descent.training.classification import Batch, Scale, gather, noisy_logits, unit_noise
 
 TINY = 1e-7  # nats: below it a text's loss is rounding, and a ratio of two such losses is taken for 1
 
 
 @dataclass(frozen=True)
 class TextSweep:
-    """Scores of a stack of cells on test texts; means over texts and noise draws."""
+    """Scores of a stack of cells on test texts: means over texts and draws, and what is kept of single texts."""
 
     loss: Float[np.ndarray, "gammas cells depth"]
     accuracy: Float[np.ndarray, "gammas cells depth"]
-    ratios: list[Float[np.ndarray, " ratios"]]  # of each cell at gamma = eps: f(X_l) / f(X_{l-1}) of every text
+    hits: Bool[np.ndarray, "gammas cells draws texts"]  # whether the last layer is right
+    own: Float[np.ndarray, "cells depth draws texts"]  # f_l at the cell's own level, gamma = eps
+
+    def ratios(self, cell: int) -> Float[np.ndarray, "layers draws texts"]:
+        """f(X_l) / f(X_{l-1}) of every text at gamma = eps."""
+        f = self.own[cell].clip(min=TINY)
+        return f[1:] / f[:-1]
 
 
 @torch.no_grad()
@@ -50,27 +56,41 @@ def sweep(
     texts, sigma = tokens.split("test"), Scale(tokens, device)(model)
     levels = torch.tensor(gammas, device=device)[:, None].expand(-1, len(eps))
     own = [gammas.index(level) for level in eps]
-    loss, accuracy, ratios = 0.0, 0.0, [[] for _ in eps]
-    for number, index in enumerate(by_length(texts.lengths, settings.batch)):
+    loss, accuracy = 0.0, 0.0
+    hits = np.zeros((len(gammas), len(eps), settings.noise_draws, len(texts)), bool)
+    own_losses, order = [], by_length(texts.lengths, settings.batch)
+    for number, index in enumerate(order):
         for draw in range(settings.noise_draws):
             batch = gather(texts, index, (TEST, settings.seed, number, draw), device)
-            unit, f, hits = unit_noise(model, batch), [], []
-            for place, level in enumerate(levels):
-                logits = noisy_logits(model, batch, unit, level, sigma)
-                each = text_losses(logits, batch.labels)
-                f.append(each.double().sum(-1))
-                hits.append((logits.argmax(-1) == batch.labels).double().sum(-1))
-                for cell, at in enumerate(own):
-                    if at == place:
-                        ratios[cell].append(_ratios(each[cell]))
-            loss, accuracy = loss + torch.stack(f), accuracy + torch.stack(hits)
+            f, right = _at_levels(model, batch, levels, sigma)
+            loss, accuracy = loss + f.double().sum(-1), accuracy + right.double().sum(-1)
+            hits[:, :, draw, index] = right[:, :, -1].cpu().numpy()
+            own_losses.append(f[own, range(len(eps))].float().cpu().numpy())
         tell(len(index) * len(eps))
     count = len(texts) * settings.noise_draws
     return TextSweep(
-        (loss / count).cpu().numpy(), (accuracy / count).cpu().numpy(), [np.concatenate(parts) for parts in ratios]
+        (loss / count).cpu().numpy(), (accuracy / count).cpu().numpy(), hits, _in_order(own_losses, order, texts)
     )
 
 
-def _ratios(f: Float[Tensor, "depth batch"]) -> Float[np.ndarray, " ratios"]:
-    f = f.clamp(min=TINY)
-    return (f[1:] / f[:-1]).flatten().cpu().numpy()
+def _at_levels(
+    model: nn.Module, batch: Batch, levels: Float[Tensor, "gammas cells"], sigma: Float[Tensor, "#cells"]
+) -> tuple[Float[Tensor, "gammas cells depth batch"], Bool[Tensor, "gammas cells depth batch"]]:
+    """The loss of every layer on every text, and whether its output is right, with one noise for all levels."""
+    unit, f, right = unit_noise(model, batch), [], []
+    for level in levels:
+        logits = noisy_logits(model, batch, unit, level, sigma)
+        f.append(text_losses(logits, batch.labels))
+        right.append(logits.argmax(-1) == batch.labels)
+    return torch.stack(f), torch.stack(right)
+
+
+def _in_order(
+    parts: Sequence[Float[np.ndarray, "cells depth _"]], order: Sequence[np.ndarray], texts: Texts
+) -> Float[np.ndarray, "cells depth draws texts"]:
+    """What came batch by batch, all draws of one before the next, by text."""
+    draws = len(parts) // len(order)
+    whole = np.empty((*parts[0].shape[:2], draws, len(texts)), np.float32)
+    for place, part in enumerate(parts):
+        whole[:, :, place % draws, order[place // draws]] = part
+    return whole

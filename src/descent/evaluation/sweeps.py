@@ -6,21 +6,31 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
 from descent.datasets.video import Frames, Sequences
-from descent.objectives import squared_error
 from descent.perturbations import TEST, generator, perturb
 from descent.schema import Evaluation
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Errors of a stack of cells on test inputs; means over inputs, pixels and noise draws."""
+    """Errors of a stack of cells on test inputs; means over inputs, pixels and noise draws.
 
-    error: Float[np.ndarray, "gammas cells depth"]  # mean squared error per pixel, in the units of the answers
-    clipped: Float[np.ndarray, "gammas cells"]  # the same of the last layer's output clipped to legal values
+    An item is what a bootstrap resamples: all inputs of one clip. They share its scene, light and figures, so
+    resampling single sequences or frames would take them for more evidence than they are.
+    """
+
+    by_item: Float[np.ndarray, "gammas cells depth items"]  # mean squared error per pixel, in the answers' units
+    sizes: Int[np.ndarray, " items"]  # the inputs of each item
+    clipped: Float[np.ndarray, "gammas cells"]  # of the last layer's output clipped to legal values, over all items
+
+    @property
+    def error(self) -> Float[np.ndarray, "gammas cells depth"]:
+        """The mean over all inputs."""
+        return self.by_item @ (self.sizes / self.sizes.sum())
 
 
 @torch.no_grad()
@@ -45,29 +55,33 @@ def sweep(
         cells: the size of the model's cells axis.
         tell: called with the number of inputs done, times cells.
     """
+    items = np.unique(inputs.clip, return_inverse=True)[1]
+    sizes = np.bincount(items)
     error, clipped, count = 0.0, 0.0, 0
     for start in range(0, len(inputs), settings.batch):
         index = np.arange(start, min(start + settings.batch, len(inputs)))
         clean = inputs.gather(index)[None].to(device).float() / 255
+        member = one_hot(torch.from_numpy(items[index]), len(sizes)).to(device).double()
         for draw in range(settings.noise_draws):
             stream = generator(TEST, settings.seed, start, draw, device=device)
             unit = torch.randn(clean.shape, generator=stream, device=device)
             batch = [_errors(model, clean, unit, gamma, sigma, cells) for gamma in gammas]
-            error = error + len(index) * torch.stack([all_layers for all_layers, _ in batch])
-            clipped = clipped + len(index) * torch.stack([last for _, last in batch])
+            error = error + torch.stack([all_layers for all_layers, _ in batch]) @ member
+            clipped = clipped + torch.stack([last for _, last in batch]).sum(-1)
             count += len(index)
         tell(len(index) * cells)
-    return Sweep((error / count).cpu().numpy(), (clipped / count).cpu().numpy())
+    error = error.cpu().numpy() / (sizes * settings.noise_draws)
+    return Sweep(error, sizes, clipped.cpu().numpy() / count)
 
 
 def _errors(
     model: nn.Module, clean: Tensor, unit: Tensor, gamma: float, sigma: float, cells: int
-) -> tuple[Float[Tensor, "cells depth"], Float[Tensor, " cells"]]:
+) -> tuple[Float[Tensor, "cells depth batch"], Float[Tensor, "cells batch"]]:
     """Mean squared error per pixel at one level: of every layer, and of the clipped last one, in float64."""
     level = torch.full((cells,), gamma, device=clean.device)
     states = model.states(perturb(clean, unit, level, sigma))
     outputs = [model.readout(state) for state in states]
     target = model.target(clean)
-    error = [squared_error(output, target, "mean").double() for output in outputs]
-    clipped = squared_error(outputs[-1].clamp(*model.legal), target, "mean").double()
+    error = [(output - target).square().flatten(2).mean(2).double() for output in outputs]
+    clipped = (outputs[-1].clamp(*model.legal) - target).square().flatten(2).mean(2).double()
     return torch.stack(error, dim=1), clipped

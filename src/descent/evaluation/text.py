@@ -12,6 +12,7 @@ from descent.cells import Cell
 from descent.closure import digest
 from descent.datasets.text import Tokens
 from descent.devices import autocast
+from descent.evaluation import replicates
 from descent.evaluation.classification import TextSweep, sweep
 from descent.evaluation.scores import Row, Scoring
 from descent.experiments.text import setting
@@ -60,7 +61,10 @@ def _measure(
     levels = gammas(params, stack)
     with autocast(device, params.training.precision):
         found = sweep(net, tokens, levels, [cell.eps for cell in stack], params.text.evaluation, device, tell)
-    return [list(_rows(params, cell, found, levels, index)) for index, cell in enumerate(stack)]
+    return [
+        [*_rows(params, cell, found, levels, index), *_replicates(params, cell, found, levels, index)]
+        for index, cell in enumerate(stack)
+    ]
 
 
 def _rows(params: Params, cell: Cell, found: TextSweep, levels: Sequence[float], index: int) -> Iterable[Row]:
@@ -71,7 +75,7 @@ def _rows(params: Params, cell: Cell, found: TextSweep, levels: Sequence[float],
             for layer, value in enumerate(by_layer if level in asked else ()):
                 yield {"split": "test", "gamma": level, "layer": layer, "metric": metric, "value": value}
     own = {"split": "test", "gamma": cell.eps, "layer": cell.layers}
-    ratios, target = found.ratios[index], 1 - _problem(params, cell).alpha
+    ratios, target = found.ratios(index), 1 - _problem(params, cell).alpha
     summary = {
         "ratio_mean": ratios.mean(dtype=np.float64),
         "ratio_median": np.median(ratios),
@@ -82,4 +86,27 @@ def _rows(params: Params, cell: Cell, found: TextSweep, levels: Sequence[float],
         yield own | {"metric": metric, "value": value}
     counts, _ = np.histogram(ratios, [*BINS, np.inf])
     for lower, count in zip(BINS.round(2), counts, strict=True):
-        yield own | {"metric": "ratio_share", "bin": lower, "value": count / len(ratios)}
+        yield own | {"metric": "ratio_share", "bin": lower, "value": count / ratios.size}
+
+
+def _replicates(
+    params: Params, cell: Cell, found: TextSweep, levels: Sequence[float], index: int
+) -> Iterable[Row]:
+    """On every resample of the test texts: accuracies, the area, whether f_l falls, and the ratios."""
+    evaluation, texts = params.text.evaluation, found.hits.shape[-1]
+    resamples, once = replicates.counts(cell.dataset, texts, evaluation), np.ones(texts)
+    swept = sorted(set(map(float, evaluation.gammas)))
+    hits = found.hits[[levels.index(level) for level in swept], index].mean(axis=1)
+    accuracy = replicates.mean(hits, once, resamples)
+    scores = {"area": np.trapezoid(accuracy, swept, axis=0)}
+    inside = np.array(swept) <= cell.eps + 1e-9
+    for name, chosen in (("in", inside), ("out_of", ~inside)):
+        if chosen.any():
+            scores[f"accuracy_{name}_distribution"] = accuracy[chosen].mean(axis=0)
+    f = replicates.mean(found.own[index].mean(axis=1, dtype=np.float64), once, resamples)
+    scores["descending"] = replicates.descending(f, _problem(params, cell).cap_layer)
+    ratios = found.ratios(index).reshape(-1, texts)
+    scores["ratio_mean"] = replicates.mean(ratios.mean(axis=0, dtype=np.float64), once, resamples)
+    scores["ratio_below_one"] = replicates.mean((ratios < 1).mean(axis=0), once, resamples)
+    scores["ratio_median"] = replicates.median(ratios, np.append(BINS, np.inf), resamples)
+    return replicates.rows(scores, texts, cell.eps, cell.layers)

@@ -6,8 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import torch
+from jaxtyping import Float
 from torch import nn
 
 from descent import results
@@ -15,6 +17,7 @@ from descent.cells import Cell
 from descent.closure import digest
 from descent.datasets.video import Prepared, load
 from descent.devices import autocast, choose
+from descent.evaluation import replicates
 from descent.evaluation.scores import Row, Scoring
 from descent.evaluation.sweeps import Sweep, sweep
 from descent.experiments.video import TASKS, prepared_folder, problem
@@ -101,7 +104,35 @@ def _measure(
     with autocast(device, params.training.precision):
         found = sweep(net, inputs, levels, scale, len(stack), params.evaluation, device, tell)
     told = units(params, task, net)
-    return [list(_rows(told, cell, found, levels, index)) for index, cell in enumerate(stack)]
+    resamples = replicates.counts(stack[0].dataset, len(found.sizes), params.evaluation)
+    errors = replicates.mean(found.by_item, found.sizes, resamples)
+    return [
+        [
+            *_rows(told, cell, found, levels, index),
+            *_replicates(params, told, cell, errors[:, index], levels, len(found.sizes)),
+        ]
+        for index, cell in enumerate(stack)
+    ]
+
+
+def _replicates(
+    params: Params,
+    units: Units,
+    cell: Cell,
+    error: Float[np.ndarray, "gammas depth resamples"],
+    levels: Sequence[float],
+    items: int,
+) -> Iterable[Row]:
+    """On every resample of the test clips: mean RMSE within and beyond the training level, whether f_l falls."""
+    swept = np.array([level in set(map(float, params.evaluation.gammas)) for level in levels])
+    inside = np.array(levels) <= cell.eps + 1e-9
+    rmse = units.grays * np.sqrt(error[:, -1])
+    own = error[levels.index(cell.eps)]
+    scores = {"descending": replicates.descending(own, _problem(params, cell).cap_layer)}
+    for name, chosen in (("in", swept & inside), ("out_of", swept & ~inside)):
+        if chosen.any():
+            scores[f"rmse_{name}_distribution"] = rmse[chosen].mean(axis=0)
+    return replicates.rows(scores, items, cell.eps, cell.layers)
 
 
 def _rows(units: Units, cell: Cell, found: Sweep, levels: Sequence[float], index: int) -> Iterable[Row]:

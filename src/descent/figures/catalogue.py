@@ -1,4 +1,7 @@
-"""The catalogue is the folder: figNN_*.py and tableN_*.py, found by name, each described by its sidecar."""
+"""The catalogue is the folder: figNN_*.py and tableN_*.py, fig_*.py and table_*.py where the paper has none.
+
+All are found by name, and each is described by its sidecar.
+"""
 
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +21,7 @@ def module(name: str, kind: str) -> ModuleType:
     Raises:
         UserError: no such name; the message lists those there are.
     """
-    pattern = {"figure": "fig[0-9]*.py", "table": "table[0-9]*.py"}[kind]
+    pattern = {"figure": "fig[0-9_]*.py", "table": "table[0-9_]*.py"}[kind]
     known = sorted(path.stem for path in Path(__file__).parent.glob(pattern))
     if name not in known:
         raise UserError(f"there is no {kind} {name!r}; known: {', '.join(known)}")

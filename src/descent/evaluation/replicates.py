@@ -1,0 +1,66 @@
+"""Scores on resamples of the test items: the rows from which the scorecard takes its intervals."""
+
+import zlib
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from jaxtyping import Bool, Float, Int64
+
+from descent import bootstrap
+from descent.evaluation.scores import Row
+from descent.perturbations import RESAMPLES
+from descent.schema import Evaluation
+
+
+def counts(dataset: str, items: int, settings: Evaluation) -> Int64[np.ndarray, "resamples items"]:
+    """The resamples of a data set's test items: the same for all its cells, independent of another data set's."""
+    return bootstrap.counts(items, settings.bootstrap, (RESAMPLES, settings.seed, zlib.crc32(dataset.encode())))
+
+
+def mean(
+    values: Float[np.ndarray, "*of items"],
+    sizes: Float[np.ndarray, " items"] | Int64[np.ndarray, " items"],
+    resamples: Int64[np.ndarray, "resamples items"],
+) -> Float[np.ndarray, "*of resamples"]:
+    """The mean in every resample of what items of different sizes have as their own means."""
+    return (values * sizes) @ resamples.T.astype(float) / (resamples @ sizes)
+
+
+def median(
+    values: Float[np.ndarray, "of items"],
+    edges: Float[np.ndarray, " edges"],
+    resamples: Int64[np.ndarray, "resamples items"],
+) -> Float[np.ndarray, " resamples"]:
+    """The median of all values of the items in every resample, straight between the edges of its bin.
+
+    Args:
+        edges: of the bins, rising; values lie at or above the first, and the last may be infinite: a median in a
+            bin without an end is its lower edge.
+    """
+    bins, items = len(edges) - 1, values.shape[1]
+    place = np.searchsorted(edges, values, side="right").clip(max=bins) - 1
+    table = np.bincount((place + bins * np.arange(items)).ravel(), minlength=bins * items).reshape(items, bins)
+    cumulated = (resamples @ table).cumsum(axis=1)
+    half, rows = cumulated[:, -1] / 2, np.arange(len(resamples))
+    at = (cumulated < half[:, None]).sum(axis=1)
+    below = np.where(at > 0, cumulated[rows, at - 1], 0)
+    width = np.where(np.isfinite(edges[at + 1]), edges[at + 1] - edges[at], 0.0)
+    return edges[at] + width * (half - below) / (cumulated[rows, at] - below)
+
+
+def descending(f: Float[np.ndarray, "depth resamples"], first: int) -> Bool[np.ndarray, " resamples"]:
+    """Whether the loss falls strictly from the first constrained layer to the last."""
+    return (np.diff(f[first:], axis=0) < 0).all(axis=0)
+
+
+def rows(scores: Mapping[str, np.ndarray], items: int, gamma: float, layer: int) -> Iterable[Row]:
+    """Rows `<name>_replicate` of one cell, with the number of the resample as `bin`, and how many items there are.
+
+    Args:
+        scores: by name, a number for every resample, the first of which is the test set itself.
+    """
+    place = {"split": "test", "gamma": gamma, "layer": layer}
+    yield place | {"metric": "test_items", "value": items}
+    for name, values in scores.items():
+        for number, value in enumerate(values):
+            yield place | {"metric": f"{name}_replicate", "bin": float(number), "value": float(value)}
