@@ -24,7 +24,6 @@ LISTS = {
     "colours": "red, green and blue", "fruits": "apples, pears and plums", "seasons": "spring, summer and autumn",
     "animals": "cats, dogs and horses", "tools": "a hammer, a saw and a drill", "metals": "iron, copper and gold",
 }  # fmt: skip
-NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 Example = tuple[str, str, str]  # instruction, input, output
 
 
@@ -33,15 +32,10 @@ def _repeat(rng: Random) -> Example:
     return "Repeat the given word twice.", word, f"{word} {word}"
 
 
-def _first(rng: Random) -> Example:
-    words = rng.sample(WORDS, 3)
-    place = rng.choice(("first", "last"))
-    return f"Name the {place} word of the list.", ", ".join(words), f"The word is {words[place == 'last' and 2]}."
-
-
 def _opposite(rng: Random) -> Example:
     word = rng.choice(sorted(OPPOSITES))
-    return f"What is the opposite of {word}?", "", f"The opposite of {word} is {OPPOSITES[word]}."
+    asked = rng.choice(("What is the opposite of {}?", "Name the opposite of {}.", "Give the opposite of {}."))
+    return asked.format(word), "", f"The opposite of {word} is {OPPOSITES[word]}."
 
 
 def _capital(rng: Random) -> Example:
@@ -61,18 +55,12 @@ def _three(rng: Random) -> Example:
     )
 
 
-def _sum(rng: Random) -> Example:
-    one = rng.randrange(11)
-    other = rng.randrange(11 - one)
-    return f"Add {NUMBERS[one]} and {NUMBERS[other]}.", "", f"The sum is {NUMBERS[one + other]}."
-
-
 def _sentence(rng: Random) -> Example:
     word = rng.choice(WORDS)
     return "Write a short sentence about the given word.", word, f"I once saw a {word} that I will never forget."
 
 
-WRITERS: tuple[Callable[[Random], Example], ...] = (_repeat, _first, _opposite, _capital, _three, _sum, _sentence)
+WRITERS: tuple[Callable[[Random], Example], ...] = (_repeat, _opposite, _capital, _three, _sentence)
 
 
 def generate(wanted: GenerateInstructions) -> pd.DataFrame:

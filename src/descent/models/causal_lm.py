@@ -139,6 +139,8 @@ def random_configuration(budget: LanguageModelBudget, data: Instructions) -> Lla
         bos_token_id=data.begin,
         eos_token_id=data.end,
         tie_word_embeddings=False,
+        initializer_range=size.width
+        ** -0.5,  # the library's 0.02 is of a width of thousands: attention would stay even
     )
 
 
