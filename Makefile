@@ -38,7 +38,7 @@ video: setup
 
 text: setup
 	dvc --wait-for-lock repro --single-item download_text preprocess_text train_text evaluate_text \
-		train_ablation evaluate_ablation
+		train_ablation evaluate_ablation download_lm preprocess_lm train_lm evaluate_lm
 
 test: setup  ## all tests
 	pytest -q -n 2
@@ -57,6 +57,7 @@ format: setup  ## mend style and format
 bench: setup  ## cost of the constraints, and of stacks against single runs, as ratios of one run
 	PYTHONPATH=src OMP_WAIT_POLICY=PASSIVE python -m tests.bench_steps
 	PYTHONPATH=src OMP_WAIT_POLICY=PASSIVE python -m tests.bench_text
+	PYTHONPATH=src OMP_WAIT_POLICY=PASSIVE python -m tests.bench_lm
 
 clean-store:  ## forget finished cells and checkpoints (they are only a cache)
 	rm -rf .cells

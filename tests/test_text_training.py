@@ -95,7 +95,7 @@ class Probe(nn.Module):
 def test_cells_get_one_unit_noise_scaled_by_their_own_level_and_sigma(tokens: Tokens) -> None:
     sizes = torch.tensor([1.0, 1.0, 3.0])
     probe = Probe(sizes[:, None, None] * torch.randn(1, 14, 50, generator=torch.Generator().manual_seed(1)))
-    one, sigma = task(tokens, stack()), Scale(tokens, CPU)(probe)
+    one, sigma = task(tokens, stack()), Scale(tokens.frequencies, CPU)(probe)
     torch.testing.assert_close(sigma, sizes * sigma[0], rtol=1e-5, atol=0)
     losses = one.losses(probe, one.batch(0, 0))
     torch.testing.assert_close(losses, torch.full((3, 1), math.log(2)))
@@ -134,11 +134,11 @@ def test_sigma_is_the_standard_deviation_over_the_tokens_of_the_training_texts(t
     model = ut_text.build(text_params(), tokens, stack(seed=4)[:2])
     model.table.data[1, :3] *= 4  # so that how often a token comes matters
     texts = tokens.split("train")
-    for cell, sigma in enumerate(Scale(tokens, CPU)(model).tolist()):
+    for cell, sigma in enumerate(Scale(tokens.frequencies, CPU)(model).tolist()):
         entries = [x for token in texts.tokens for x in model.table[cell, int(token)].tolist()]
         assert sigma == pytest.approx(np.std(entries), rel=1e-5)
         assert cell == 0 or abs(sigma - model.table[cell].std().item()) > 1e-2 * sigma
-    scale = Scale(tokens, CPU)
+    scale = Scale(tokens.frequencies, CPU)
     before = scale(model)
     model.table.data *= 2
     torch.testing.assert_close(scale(model), 2 * before), "trained embeddings are measured again"

@@ -9,6 +9,7 @@ from typing import Any
 from descent.params import Params
 
 WHY = ("experiment", "varied")  # of a cell's identity: why it is trained, which does not change its weights
+LM = ("alpaca", "causal_lm")  # the one data set and model of the language model's experiment
 ABLATIONS = ("alpha", "dual_lr", "resilience")
 
 
@@ -16,7 +17,7 @@ ABLATIONS = ("alpha", "dual_lr", "resilience")
 class Cell:
     """The identity of one trained model, the same words in folders, stages, columns and figures."""
 
-    experiment: str  # video | infeasible | text | alpha | dual_lr | resilience (the last three: ablations)
+    experiment: str  # video | infeasible | text | lm | alpha | dual_lr | resilience (the last three: ablations)
     dataset: str
     model: str
     method: str
@@ -70,6 +71,12 @@ def text_cells(params: Params, dataset: str, model: str, method: str) -> list[Ce
         for depth in sorted(set(layers))
         for eps in sorted({*map(float, params.budget.text.eps), float(params.text.eps)})
     ]
+
+
+def lm_cells(params: Params, dataset: str, model: str, method: str) -> list[Cell]:
+    """The cells of the language model in one arm: one a seed."""
+    layers, eps = params.budget.lm.layers, float(params.lm.eps)
+    return [Cell("lm", dataset, model, method, layers, eps, seed) for seed in sorted(set(params.lm.seeds))]
 
 
 def ablation_cells(params: Params, experiment: str) -> list[Cell]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 SOURCE = Path("src")
 # The schema of params.yaml: what it says enters by value, so its code cannot change a result.
-SCHEMAS = ("descent.params", "descent.schema", "descent.schema_text", "descent.schema_video")
+SCHEMAS = ("descent.params", "descent.schema", "descent.schema_lm", "descent.schema_text", "descent.schema_video")
 
 
 def find(module: str) -> Path | None:

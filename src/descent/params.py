@@ -9,6 +9,7 @@ from ruamel.yaml import YAML, YAMLError  # YAML 1.2, as DVC reads it: 1e-3 is a 
 
 from descent.errors import UserError
 from descent.schema import Evaluation, Method, NonNegative, PrimalDual, Schema, Training
+from descent.schema_lm import LanguageModel, LanguageModelBudget
 from descent.schema_text import Ablation, AblationBudget, Encoder, Text, TextBudget, TextSource, UTText
 from descent.schema_video import DUST, UT, Infeasible, Source, Video, VideoBudget, ViT
 
@@ -34,6 +35,7 @@ class PrimalDuals(Schema):
     ut_text: PrimalDual
     distilbert: PrimalDual
     roberta: PrimalDual
+    causal_lm: PrimalDual
 
 
 class Profile(Schema):
@@ -42,6 +44,7 @@ class Profile(Schema):
     texts: dict[str, TextSource]
     text: TextBudget
     ablation: AblationBudget
+    lm: LanguageModelBudget
 
 
 class Params(Schema):
@@ -52,6 +55,7 @@ class Params(Schema):
     local_data: str
     video: Video
     text: Text
+    lm: LanguageModel
     models: Models
     primal_dual: PrimalDuals
     training: Training
@@ -81,6 +85,7 @@ class Params(Schema):
             _known("text.per_dataset.<dataset>", models, TEXT_MODELS)
         epochs = {model: budget.video.of(model).epochs for model in self.video.models}
         epochs |= {model: getattr(budget.text, model).epochs for model in text_models}
+        epochs["causal_lm"] = budget.lm.epochs
         for model, count in epochs.items():
             if getattr(self.primal_dual, model).warmup_epochs >= count:
                 raise ValueError(
@@ -106,6 +111,10 @@ class Params(Schema):
         """The constrained problem of a text model on a data set (Table 2: rho differs between data sets)."""
         overrides = self.text.per_dataset.get(dataset, {}).get(model)
         return self.constraints(model, overrides, f"text.per_dataset.{dataset}.{model}" if overrides else "")
+
+    def lm_constraints(self) -> PrimalDual:
+        """The constrained problem of the language model; R0 goes with a profile's vocabulary."""
+        return self.constraints("causal_lm", self.budget.lm.primal_dual, "profiles.<profile>.lm.primal_dual")
 
 
 def _known(where: str, names: Any, choices: Any) -> None:
@@ -150,6 +159,7 @@ def load(path: Path = Path("params.yaml")) -> Params:
     for dataset, models in params.text.per_dataset.items():
         for model in models:
             params.text_constraints(model, dataset)
+    params.lm_constraints()
     return params
 
 

@@ -78,9 +78,9 @@ def claims(card: pd.DataFrame, found: list[dict[str, Any]]) -> list[dict[str, An
 
 
 def feasibility(cells: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Counts for the overview, by task: feasible, descending and diverged cells of video and text, by arm."""
+    """Counts for the overview, by task: feasible, descending and diverged cells, by arm."""
     trained = cells[cells["method"] != "reference"]
-    tasks = {task: trained[trained["experiment"] == task] for task in ("video", "text")}
+    tasks = {task: trained[trained["experiment"] == task] for task in ("video", "text", "lm")}
     return {task: _counts(rows) for task, rows in tasks.items() if len(rows)}
 
 

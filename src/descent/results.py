@@ -10,7 +10,7 @@ from descent.errors import UserError
 
 COLUMNS = {
     "profile": str,
-    "experiment": str,  # video | infeasible | text | alpha | dual_lr | resilience
+    "experiment": str,  # video | infeasible | text | lm | alpha | dual_lr | resilience
     "dataset": str,
     "model": str,  # a module of models/, or the maps `identity` and `zero` (method `reference`, layers 0)
     "method": str,  # constrained | unconstrained | reference
@@ -28,10 +28,12 @@ COLUMNS = {
 ABSENT = {"varied": "", "bin": 0.0}  # what rows that say nothing of it hold
 METRICS = {
     "loss": "f_l on test data: of video the squared error per patch (units of video.patch_loss), of text the "
-    "cross-entropy in nats",
+    "cross-entropy in nats, of lm that of the response tokens",
     "rmse": "video: root mean squared error of the last layer's output, 0-255 gray levels",
     "rmse_clipped": "the same with the output clipped to [0, 255]",
-    "accuracy": "text: share of test texts whose label layer l's output predicts",
+    "accuracy": "text: share of test texts whose label layer l's output predicts; lm: share of the "
+    "response tokens "
+    "of test texts that it predicts, the text before them being given",
     "ratio_mean": "text: mean over test texts and layers of f(X_l) / f(X_{l-1}) of one text, at gamma = eps",
     "ratio_median": "the median of the same ratios",
     "ratio_below_one": "the share of them below 1",

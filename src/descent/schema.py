@@ -57,6 +57,16 @@ class Training(Schema):
     stack_elements: StackElements
 
 
+class Optimizer(Schema):
+    """What steps the weights; AdamW takes its decay outside the moments, Adam inside."""
+
+    kind: Literal["adam", "adamw"]
+    weight_decay: NonNegative
+
+
+ADAM = Optimizer(kind="adam", weight_decay=0.0)  # of every task that does not choose
+
+
 class Evaluation(Schema):
     gammas: Grid[NonNegative]
     noise_draws: Count

@@ -5,10 +5,20 @@ from typing import Any
 
 import pandas as pd
 
-from descent.cells import ABLATIONS, ablation_cells, infeasible_cells, scores_file, text_cells, video_cells
+from descent.cells import (
+    ABLATIONS,
+    LM,
+    ablation_cells,
+    infeasible_cells,
+    lm_cells,
+    scores_file,
+    text_cells,
+    video_cells,
+)
 from descent.errors import UserError
 from descent.params import Params
 from descent.selection import CELL, at_eps, last_layer, mean, measured, select, whole_sweep
+from descent.summary_lm import lm_metrics
 from descent.summary_text import text_columns, text_metrics
 
 SETTING = ["dataset", "model", "method", "eps"]
@@ -18,14 +28,15 @@ PAIR = ["dataset", "model", "layers", "eps", "seed"]  # what two cells share tha
 def declared(params: Params) -> dict[Path, list[tuple]]:
     """The score files that params.yaml asks for and the identities (CELL without profile) each must hold.
 
-    One file for every data set x model x method of video and of text, one for each arm of the infeasible
-    cell, one with the two reference maps of each video data set in use, one for each ablation.
+    One file for every data set x model x method of video and of text, one for each arm of the language model and
+    of the infeasible cell, one with the two reference maps of each video data set in use, one for each ablation.
     """
     video, text, asked = params.video, params.text, params.infeasible
     groups = [
         ("video", video_cells, (d, m, a)) for d in video.datasets for m in video.models for a in video.methods
     ]
     groups += [("text", text_cells, (d, m, a)) for d in text.datasets for m in text.models for a in text.methods]
+    groups += [("lm", lm_cells, (*LM, a)) for a in params.lm.methods]
     groups += [("infeasible", infeasible_cells, (asked.dataset, asked.model, a)) for a in video.methods]
     files = {
         scores_file(experiment, *item): [_identity(cell) for cell in cells_of(params, *item)]
@@ -118,10 +129,11 @@ def pairs(cells: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def metrics(cells: pd.DataFrame, params: Params) -> dict[str, Any]:
-    """The numbers that `dvc metrics` compares: "video" at the headline training level `eps`, "text" at `text.eps`.
+    """The numbers that `dvc metrics` compares: "video" at the headline level `eps`, "text" at `text.eps`, "lm".
 
     RMSE: the median over data sets and models of the cells at their best depth (a median, because one
-    collapsed run would rule a mean). Shares: of all cells of that level. Text: `summary_text.text_metrics`.
+    collapsed run would rule a mean). Shares: of all cells of that level. Text: `summary_text.text_metrics`,
+    language model: `summary_lm.lm_metrics`.
     What is not known is left out.
     """
     headline = select(cells, experiment="video", eps=float(params.eps))
@@ -138,6 +150,7 @@ def metrics(cells: pd.DataFrame, params: Params) -> dict[str, Any]:
     if len(both):
         numbers["constrained_wins_share"] = round(float((both["constrained"] < both["unconstrained"]).mean()), 4)
     parts = {"video": {n: v for n, v in numbers.items() if v != {}}, "text": text_metrics(cells, params)}
+    parts["lm"] = lm_metrics(cells)
     return {name: part for name, part in parts.items() if part}
 
 

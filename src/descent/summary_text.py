@@ -15,19 +15,22 @@ MEASURES = ["area", "accuracy_in_distribution", "accuracy_out_of_distribution"] 
 
 
 def text_columns(known: pd.DataFrame, params: Params) -> dict[str, pd.Series]:
-    """The columns of `cells_table` that cells of text experiments have, by CELL; `known` holds numbers only.
+    """The columns of `cells_table` that cells of text experiments and of the language model have, by CELL;
+    `known` holds numbers only.
 
     Accuracies (shares, test data) are those of the last layer: `accuracy_clean` at gamma 0, `accuracy_at_eps`,
-    and plain means over the levels of `text.evaluation.gammas` up to the training level
+    and plain means over the levels of the experiment's `evaluation.gammas` up to the training level
     (`accuracy_in_distribution`) and above it (`accuracy_out_of_distribution`). `area`: under accuracy against
     gamma over those levels alone, by the trapezoid rule. Ratios of successive layer losses of single test
     texts: RATIOS. What the cell was trained with: HYPERPARAMETERS.
     """
     accuracy = last_layer(select(known, metric="accuracy", split="test"))
-    sweep = whole_sweep(accuracy, "accuracy", params.text.evaluation.gammas)
+    of_lm, grids = accuracy["experiment"] == "lm", (params.text.evaluation.gammas, params.lm.evaluation.gammas)
+    sweeps = [whole_sweep(accuracy[own], "accuracy", g) for own, g in zip((~of_lm, of_lm), grids, strict=True)]
+    sweep = pd.concat(sweeps)
     inside = sweep["gamma"] <= sweep["eps"] + 1e-9
     return {
-        "area": _area(sweep, params.text.evaluation.gammas),
+        "area": pd.concat([_area(own, gammas) for own, gammas in zip(sweeps, grids, strict=True)]),
         "accuracy_clean": mean(select(accuracy, gamma=0.0)),
         "accuracy_at_eps": mean(at_eps(accuracy)),
         "accuracy_in_distribution": mean(sweep[inside]),

@@ -41,7 +41,7 @@ def build(source: TokenizerSource, texts: Iterable[str], local_data: str) -> Tok
     if source.train is not None:
         tokenizer = _trained(source.train, texts)
     elif source.path is not None:
-        tokenizer = _read(local(local_data, source.path))
+        tokenizer = read(local(local_data, source.path))
     else:
         hub = source.hub
         tokenizer = _told(
@@ -149,7 +149,7 @@ def _trained_wordpiece(size: int, texts: Iterable[str]) -> Tokenizer:
     return _wordpiece(learner.get_vocab(with_added_tokens=False))  # whose special tokens are BERT's alone
 
 
-def _read(folder: Path) -> Tokenizer:
+def read(folder: Path) -> Tokenizer:
     """The tokenizer of a folder."""
     whole, words, numbers, merges = (
         folder / file for file in ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt")

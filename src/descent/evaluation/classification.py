@@ -53,7 +53,7 @@ def sweep(
         eps: each cell's own training level, one of gammas.
         tell: called with the number of texts done, times cells.
     """
-    texts, sigma = tokens.split("test"), Scale(tokens, device)(model)
+    texts, sigma = tokens.split("test"), Scale(tokens.frequencies, device)(model)
     levels = torch.tensor(gammas, device=device)[:, None].expand(-1, len(eps))
     own = [gammas.index(level) for level in eps]
     loss, accuracy = 0.0, 0.0

@@ -41,7 +41,10 @@ def sidecar(entry: ModuleType, kind: str, params: Params) -> dict[str, Any]:
         },
         "profile": params.profile,
         "synthetic": synthetic(params, getattr(entry, "TASKS", VIDEO)),
-        "made_by": {"stage": f"{kind}@{name}", "module": f"src/descent/figures/{name}.py"},
+        "made_by": {
+            "stage": getattr(entry, "STAGE", f"{kind}@{name}"),
+            "module": f"src/descent/figures/{name}.py",
+        },
     }
 
 

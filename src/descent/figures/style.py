@@ -30,6 +30,8 @@ NAMES = {
     "roberta": "RoBERTa",
     "imdb": "IMDb",
     "mnli": "MNLI",
+    "alpaca": "Alpaca",
+    "causal_lm": "Causal LM",
 }
 RMSE = "RMSE (0\u2013255) ↓"
 GAMMA = r"test noise level $\gamma$"
@@ -71,10 +73,11 @@ def name(word: str) -> str:
 
 
 def synthetic(params: Params, tasks: tuple[str, ...] = VIDEO) -> bool:
-    """Whether any data set in use by these tasks ("video", "text") is generated."""
+    """Whether any data set in use by these tasks ("video", "text", "lm") is generated."""
     sources = {
         "video": [params.budget.data[dataset] for dataset in params.video.datasets],
         "text": [params.budget.texts[dataset] for dataset in params.text.datasets],
+        "lm": [params.budget.lm.data],
     }
     return any(source.generate for task in tasks for source in sources[task])
 

@@ -41,7 +41,7 @@ class Classification:
         self.pool = params.text.length_pool
         self.steps = len(self.texts) // self.size
         self.order: tuple[int, list[np.ndarray]] = (-1, [])
-        self.scale = Scale(tokens, device)
+        self.scale = Scale(tokens.frequencies, device)
         held = tokens.split("validation")
         self.held_out = [
             gather(held, index, (VALIDATION, number), device)
@@ -72,8 +72,8 @@ class Classification:
 class Scale:
     """sigma of a model on a data set, one a cell; measured again whenever the embeddings may have moved."""
 
-    def __init__(self, tokens: Tokens, device: torch.device) -> None:
-        counts = torch.from_numpy(tokens.frequencies).to(device)
+    def __init__(self, frequencies: Int64[np.ndarray, " vocabulary"], device: torch.device) -> None:
+        counts = torch.from_numpy(frequencies).to(device)
         self.frequencies = counts.float() / counts.sum()
         self.known: Float[Tensor, " cells"] | None = None  # of frozen embeddings
 

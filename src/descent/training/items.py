@@ -11,7 +11,7 @@ from torch import nn
 from tqdm import tqdm
 
 from descent.cells import Cell, fingerprint
-from descent.schema import Training
+from descent.schema import ADAM, Optimizer, Training
 from descent.training import store
 from descent.training.executor import run_all
 from descent.training.loop import Task
@@ -40,6 +40,7 @@ class Item:
     device: torch.device
     elements: int | None  # numbers in one state of one cell in training; None: cells train one by one
     seeds_apart: bool  # whether batches of different seeds differ in shape
+    primal: Optimizer = ADAM
 
     @property
     def searched(self) -> list[Cell]:
@@ -107,5 +108,6 @@ def _train_missing(item: Item, settings: dict[Cell, Setting], names: dict[Cell, 
         tolerance=item.tolerance,
         training=item.training,
         device=item.device,
+        primal=item.primal,
     )
     run_all(stacks, partial(train_stack, names, recipe), item.device, planned, bar.update)

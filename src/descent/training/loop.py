@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from descent.devices import autocast
 from descent.primal_dual.arms import ERM, Constrained
-from descent.schema import Training
+from descent.schema import ADAM, Optimizer, Training
 from descent.training import checkpoints
 
 
@@ -56,6 +56,7 @@ def train(
     tolerance: float,
     checkpoint: Path,
     progress: Callable[[int, Tensor], None],
+    primal: Optimizer = ADAM,
 ) -> Run:
     """Train a stack to the end, from its checkpoint where there is one.
 
@@ -65,6 +66,7 @@ def train(
         report: which epoch's weights a cell reports: `feasible` (best validation f_L among epochs whose worst
             relative violation is within `tolerance`, else the least violation), `best`, or `final`.
         checkpoint: the newest state of this stack; a resumed run equals an uninterrupted one.
+        primal: what steps the weights.
         progress: told after each epoch how many are done, and f of the epoch.
 
     Returns:
@@ -73,7 +75,9 @@ def train(
     """
     device = next(model.parameters()).device
     cells = next(model.parameters()).shape[0]
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr, betas=tuple(settings.betas), fused=True)
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[primal.kind]
+    moments = {"betas": tuple(settings.betas), "weight_decay": primal.weight_decay}
+    optimizer = kind(model.parameters(), lr=lr, fused=True, **moments)
     run = Run(
         alive=torch.ones(cells, dtype=torch.bool, device=device),
         missed=torch.full((cells,), torch.inf, device=device),

@@ -12,7 +12,7 @@ from torch import nn
 from descent.cells import WHY, Cell
 from descent.errors import UserError
 from descent.primal_dual.arms import ERM, Constrained
-from descent.schema import Training
+from descent.schema import ADAM, Optimizer, Training
 from descent.training import store
 from descent.training.loop import Run, Task, train
 from descent.training.settings import Setting, together
@@ -30,6 +30,7 @@ class Recipe:
     tolerance: float
     training: Training
     device: torch.device
+    primal: Optimizer = ADAM
 
 
 def unfinished(names: dict[Cell, str], missing: Sequence[Cell]) -> list[list[Cell]]:
@@ -114,6 +115,7 @@ def _train(
             tolerance=recipe.tolerance,
             checkpoint=checkpoint,
             progress=progress,
+            primal=recipe.primal,
         )
     except torch.OutOfMemoryError as error:
         raise UserError(_too_large(stack, recipe.training, error)) from None

@@ -1,0 +1,71 @@
+"""Figure 16: what both arms write, with little and with much noise on every token."""
+
+import json
+import textwrap
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from descent.errors import UserError
+from descent.figures import style
+from descent.params import Params
+
+FOLDER = Path("data/completions")
+TASKS = ("lm",)
+STAGE = "figure_completions"
+SHOWN, LINES = 4, 4  # prompts, and lines of a text
+WIDTHS = (0.2, 0.4, 0.4)  # of the columns, as shares of the sheet's
+LETTER = 0.057  # inches: the width of one at the size used
+TITLE = "Completions under noise"
+CAPTION = """
+Greedy completions of the first prompts by both arms, with noise of level gamma on the embedding of every token,
+those of the completion too; the two arms get the same noise. Top: the lowest of the levels, bottom: the highest.
+Texts are cut to a few lines. Where the data are synthetic, prompts are made from templates, and a model of this
+size learns their form better than their facts.
+"""
+PARAMETERS = ["lm.eps", "lm.completions", "profiles.${profile}.lm"]
+
+
+def render(results: pd.DataFrame, params: Params) -> Figure:
+    """A table of texts. Raises UserError where completions are missing."""
+    levels = sorted(map(float, params.lm.completions.gammas))
+    levels = list(dict.fromkeys([levels[0], levels[-1]]))
+    blocks = {gamma: {method: _read(method, gamma) for method in params.lm.methods} for gamma in levels}
+    figure = style.sheet(params, style.TEXT, 0.35 + len(levels) * (0.3 + 0.58 * SHOWN), TASKS)
+    figure.set_layout_engine("none")
+    height, edges = figure.get_figheight(), [sum(WIDTHS[:place]) for place in range(3)]
+    top = height - 0.18
+    for gamma, found in blocks.items():
+        heads = [rf"prompt, $\gamma={gamma:g}$", *found]
+        for edge, head in zip(edges, heads, strict=False):
+            figure.text(
+                edge + 0.01, top / height, head, color=style.COLORS.get(head, "black"), weight="bold", va="top"
+            )
+        top -= 0.22
+        for rows in list(zip(*found.values(), strict=True))[:SHOWN]:
+            figure.add_artist(Line2D([0.01, 0.99], [top / height] * 2, color="#cccccc", linewidth=0.5))
+            texts = [rows[0]["instruction"], *(row["output"] or "(nothing)" for row in rows)]
+            for edge, width, text in zip(edges, WIDTHS, texts, strict=False):
+                figure.text(edge + 0.01, (top - 0.05) / height, _wrapped(text, width), va="top", fontsize=6.5)
+            top -= 0.58
+        top -= 0.08
+    return figure
+
+
+def _read(method: str, gamma: float) -> list[dict[str, str]]:
+    path = FOLDER / method / f"gamma{gamma}.json"
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        raise UserError(f"{path} is missing: run `dvc repro` (stage evaluate_lm@{method} makes it)") from None
+
+
+def _wrapped(text: str, width: float) -> str:
+    """The text in lines of a column, no longer than LINES; dollar signs are no mathematics here."""
+    letters = int((width * style.TEXT - 0.1) / LETTER)
+    lines = textwrap.wrap(" ".join(text.split()).replace("$", r"\$"), letters)
+    return "\n".join(
+        [*lines[: LINES - 1], textwrap.shorten(" ".join(lines[LINES - 1 :]), letters, placeholder=" …")]
+    ).rstrip()
