@@ -66,6 +66,8 @@ def test_the_page_has_a_place_for_each_in_the_papers_order(tmp_path: Path) -> No
         for ending in ENDINGS[kind]:
             (tmp_path / f"{name}.{ending}").write_bytes(b"")
     assert [entry["name"] for entry in report.entries(tmp_path)] == list(KINDS)
+    assert [report.label(name) for name in ("fig03_depth", "table4_text_auc")] == ["Figure 3", "Table 4"]
+    assert [report.label(name) for name in ("fig_theory", "table_theory")] == ["Figure (ours)", "Table (ours)"]
 
 
 def test_what_the_page_says_made_it_is_what_makes_it() -> None:

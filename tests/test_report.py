@@ -11,6 +11,7 @@ import pytest
 from descent import report, results, summary
 from descent.errors import UserError
 from descent.params import Params
+from descent.scorecard import VERDICTS
 from stages import collect, figure, scorecard, table
 from stages import report as report_stage
 from tests.fakes_results import fake_params, fake_results
@@ -99,7 +100,7 @@ def test_the_page_shows_every_entry_in_the_papers_order(text: str) -> None:
 def test_an_entry_has_its_caption_parameters_profile_and_maker(project: Path, text: str) -> None:
     words = " ".join(" ".join(Page(text).words).split())
     sidecar = json.loads((project / "figures/fig03_depth.json").read_text())
-    assert sidecar["caption"] in words
+    assert sidecar["caption"] in words and f"Figure 3: {sidecar['title']}" in words
     assert "profiles.demo.video.layers" in words and str(sidecar["parameters"]["evaluation.gammas"]) in words
     assert "figure@fig03_depth" in words and "src/descent/figures/fig03_depth.py" in words
     assert "profile: demo" in words and "The data are synthetic." in words
@@ -201,8 +202,9 @@ def test_the_scorecard_comes_first_and_each_claim_links_to_what_shows_it(project
     words = " ".join(" ".join(Page(text).words).split())
     card = pd.read_csv(project / "data/scorecard.csv")
     counted = card["verdict"].value_counts()
-    assert f"reproduced: {counted['reproduced']}, not reproduced: {counted.get('not reproduced', 0)}" in words
-    assert "These verdicts are about synthetic data" in words and "The rule" in words
+    told = ", ".join(f"{counted.get(verdict, 0)} {verdict}" for verdict in VERDICTS)
+    assert f"{len(card)} claims: {told}. These verdicts are about synthetic data" in words
+    assert "The rule" in words and "seeds; test items: imdb 400, mnli 400" in words
     assert text.index('id="scorecard"') < text.index("<img") and text.count("<tr><td>Video: ") == 6
     depth = card.set_index("claim").loc["video_depth"]
     assert text.count('href="#fig03_depth"') == 2 and text.count(depth["statement"]) == 2

@@ -36,7 +36,7 @@ def descending(experiment: str, method: str) -> Measure:
             return None
         weights = evidence.weights(table)
         values = ((table * weights).sum() / weights.sum()).to_numpy()
-        return Measured(values, f"{int(table[0].sum())} of {len(table)} {method} cells", experiment)
+        return Measured(values, f"{int(table[0].sum())} of {len(table)} {method} cells, on test data", experiment)
 
     return measure
 

@@ -36,6 +36,7 @@ def entries(folder: Path) -> list[dict[str, Any]]:
         ]
         if missing:
             raise UserError(f"{folder} lacks {', '.join(missing)}: run `dvc repro`")
+        entry["label"] = label(entry["name"])
         entry["links"] = [f"{entry['name']}.{ending}" for ending in endings]
         if entry["kind"] == "figure":
             picture = (folder / f"{entry['name']}.png").read_bytes()
@@ -43,6 +44,12 @@ def entries(folder: Path) -> list[dict[str, Any]]:
         else:
             entry["words"] = [cell[:1].isalpha() for cell in entry["rows"][0]]  # columns of words stand left
     return found
+
+
+def label(name: str) -> str:
+    """What the paper calls a figure or table; our own have no number."""
+    word, number = re.match(r"(fig|table)(\d*)", name).groups()
+    return f"{'Figure' if word == 'fig' else 'Table'} {int(number) if number else '(ours)'}"
 
 
 def one_profile(found: list[dict[str, Any]], cells: pd.DataFrame) -> str:
@@ -65,12 +72,12 @@ def claims(card: pd.DataFrame, found: list[dict[str, Any]]) -> list[dict[str, An
     rows = []
     for row in card.to_dict("records"):
         number = {key: scorecard.written(row[key], row["unit"]) for key in ("ours", "low", "high", "bound")}
-        seeds = f"{row['seeds']} seed{'s' if row['seeds'] > 1 else ''}; {row['items']}" if row["seeds"] else ""
+        seeds = "one seed" if row["seeds"] == 1 else f"{row['seeds']} seeds"
         words = {
             "ours": number["ours"],
             "interval": " to ".join(dict.fromkeys([number["low"], number["high"]])),
             "needed": f"{row['side']} {number['bound']}",
-            "evidence": seeds,
+            "evidence": f"{seeds}; test items: {row['items']}" if row["seeds"] else "",
             "shown": [name for name in row["shown_in"].split() if name in names],
         }
         rows.append(row | words)

@@ -9,7 +9,8 @@ resamples for all models of a data set. The interval holds the middle 95 % of th
     cannot tell     where it holds the bound; where there are no rows; and where a data set has fewer than
                     MIN_ITEMS test items, so that resamples say nothing.
 
-With one seed the interval holds the choice of test items alone, and not the luck of a training; the row says so.
+With one seed the interval holds the choice of test items alone, and not the luck of a training; the row says so,
+and how many test items there are: of a handful of clips the interval is rough.
 Bounds: "better" is 0, or half of the cells; "at every layer" is NEARLY_ALL of the cells, "does not" fewer than
 MOST; what the paper calls small or little is LITTLE_RMSE, LITTLE_ACCURACY, and for alpha the number it gives.
 """

@@ -34,13 +34,18 @@ class Bounds:
     """The measured quantities of one cell; losses in its own units."""
 
     levels: Float[np.ndarray, " gammas"]
-    worst: Float[np.ndarray, " gammas"]  # max_l v_l
+    violations: Float[np.ndarray, "gammas constraints"]  # v_l
     bound: Float[np.ndarray, " gammas"]  # Corollary 3's
     violated: Bool[np.ndarray, " constraints"]  # v_l > 0 at gamma = eps: delta of Theorem 1 is their share
     zeta: float
     tau: float
     gap: float  # best so far over the layers, minus f*
     radius: float
+
+    @property
+    def worst(self) -> Float[np.ndarray, " gammas"]:
+        """max_l v_l."""
+        return self.violations.max(axis=1)
 
 
 def bounds(
@@ -66,7 +71,7 @@ def bounds(
     tau = float((np.abs(f - inside)[~own] / shift[~own, None]).max(initial=0.0))
     return Bounds(
         levels=levels,
-        worst=v.max(axis=1),
+        violations=v,
         bound=zeta + (2 - alpha) * tau * shift,
         violated=v[own][0] > 0,
         zeta=zeta,
@@ -102,19 +107,24 @@ def problem(cell: pd.Series, params: Params) -> PrimalDual:
     return asked.model_copy(update={"alpha": float(cell["varied"])}) if cell["experiment"] == "alpha" else asked
 
 
-def of_cell(results: pd.DataFrame, cell: pd.Series, params: Params) -> Bounds:
-    """The measured quantities of one cell, a row of `shown`."""
-    known, asked = measured(results), problem(cell, params)
-    rows = select(known, **cell[IDENTITY])
-    losses = select(rows, metric="loss", split="test").pivot(index="gamma", columns="layer", values="value")
+def layer_losses(results: pd.DataFrame) -> pd.DataFrame:
+    """The rows that the theory speaks of."""
+    return measured(results[results["metric"].isin(["loss", "validation_loss"])])
+
+
+def of_cell(losses: pd.DataFrame, cell: pd.Series, params: Params) -> Bounds:
+    """The measured quantities of one cell, a row of `shown`, from the `layer_losses`."""
+    asked = problem(cell, params)
+    same = losses[(losses["dataset"] == cell["dataset"]) & ((losses["eps"] - cell["eps"]).abs() < 1e-9)]
+    rows = select(same, **cell[IDENTITY])
+    test = select(rows, metric="loss").pivot(index="gamma", columns="layer", values="value")
     validation = select(rows, metric="validation_loss").set_index("layer")["value"].sort_index()
-    same = at_eps(select(known, dataset=cell["dataset"], eps=cell["eps"], metric="loss", split="test"))
     return bounds(
-        losses.to_numpy(),
+        test.to_numpy(),
         validation.to_numpy(),
-        losses.index.to_numpy(),
+        test.index.to_numpy(),
         cell["eps"],
         asked.alpha,
         asked.cap_layer,
-        float(same["value"].min()),
+        float(at_eps(select(same, metric="loss"))["value"].min()),
     )

@@ -40,7 +40,7 @@ def median(
     bins, items = len(edges) - 1, values.shape[1]
     place = np.searchsorted(edges, values, side="right").clip(max=bins) - 1
     table = np.bincount((place + bins * np.arange(items)).ravel(), minlength=bins * items).reshape(items, bins)
-    cumulated = (resamples @ table).cumsum(axis=1)
+    cumulated = (resamples.astype(float) @ table).cumsum(axis=1)  # whole numbers, by the fast product
     half, rows = cumulated[:, -1] / 2, np.arange(len(resamples))
     at = (cumulated < half[:, None]).sum(axis=1)
     below = np.where(at > 0, cumulated[rows, at - 1], 0)

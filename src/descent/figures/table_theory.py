@@ -29,9 +29,9 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """
     curves.required(results, "evaluate_video", experiment="video")
     curves.required(results, "evaluate_text", experiment="text")
-    rows = []
+    rows, losses = [], theory.layer_losses(results)
     for _, cell in theory.shown(results, params).iterrows():
-        found = theory.of_cell(results, cell, params)
+        found = theory.of_cell(losses, cell, params)
         own = np.abs(found.levels - cell["eps"]) < 1e-9
         numbers = {
             "alpha": theory.problem(cell, params).alpha,
