@@ -51,9 +51,7 @@ def test_table3_bold_daggers_dashes_and_wins(results, params: Params) -> None:
     assert rows.loc["3", "unconstr."] == tables.MISSING and "**" not in rows.loc["3", "constr."]
     assert rows.loc["5", ["paper c.", "paper u."]].tolist() == ["**13.2**", "13.3"]
     notes = table3.notes(table, params)
-    assert (
-        notes[0] == "The constrained arm is better in 42 of 44 settings."
-    )  # all but what changed and one of ViT's
+    assert notes[0] == "The constrained arm is better in 42 of 44 settings."  # but what changed and a ViT's
     assert "orientation only" in notes[-1]
 
 

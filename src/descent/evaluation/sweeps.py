@@ -25,7 +25,7 @@ class Sweep:
 
     by_item: Float[np.ndarray, "gammas cells depth items"]  # mean squared error per pixel, in the answers' units
     sizes: Int[np.ndarray, " items"]  # the inputs of each item
-    clipped: Float[np.ndarray, "gammas cells"]  # of the last layer's output clipped to legal values, over all items
+    clipped: Float[np.ndarray, "gammas cells"]  # the same, clipped to legal values, over all items
 
     @property
     def error(self) -> Float[np.ndarray, "gammas cells depth"]:
