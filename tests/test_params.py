@@ -67,7 +67,7 @@ def test_the_projects_own_file_loads_in_every_profile() -> None:
         ({"profile": "papre"}, "profile", "unknown name 'papre'; known: demo, small, paper"),
         ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: ut, dust, vit"),
         ({"video.datasets": ["ped3"]}, "video.datasets", "unknown name 'ped3'; known: avenue, ucsd"),
-        ({"infeasible.model": "vti"}, "infeasible.model", "unknown name 'vti'; known: ut, dust, vit"),
+        ({"infeasible.model": "vti"}, "infeasible.model", "unknown name 'vti'; known: ut, dust"),
         ({"infeasible.dataset": "ped3"}, "infeasible.dataset (one of video.datasets)", "unknown name 'ped3'"),
         ({"video.frame": {"size": 10, "patch": 4}}, "video.frame", "10 is not a multiple of patch 4"),
         ({"profiles.demo.data.ucsd": URL}, "profiles.demo.data.ucsd", "exactly one of generate, path, url"),
