@@ -84,9 +84,9 @@ def test_arms_that_overlap_tell_nothing(results: pd.DataFrame, params: Params) -
 
 def test_without_rows_nothing_can_be_told(results: pd.DataFrame, params: Params) -> None:
     found = card(results[results["experiment"] == "infeasible"], params)
-    assert set(found["verdict"]) == {"cannot tell"} and set(found["words"]) == {"no rows"}
+    assert set(found["verdict"]) == {"cannot tell"} and set(found["words"]) == {"no resampled rows"}
     assert found["ours"].isna().all()
-    assert card(results, params).loc["lm_ood", "words"] == "no rows"
+    assert card(results, params).loc["lm_ood", "words"] == "no resampled rows"
 
 
 def test_a_data_set_of_one_clip_has_no_interval(results: pd.DataFrame, params: Params) -> None:
@@ -130,6 +130,23 @@ def test_the_mean_over_the_sweep_is_that_of_the_summary(made_up: pd.DataFrame, p
     video = pairs(Evidence(made_up, params).cells, "mean_rmse")
     wins = int((video["constrained"] < video["unconstrained"]).sum())
     assert card(made_up, params).loc["video_wins", "words"] == f"{wins} of {len(video)} settings"
+
+
+def test_growth_with_depth_is_each_models_own(made_up: pd.DataFrame, params: Params) -> None:
+    """A model of one depth has no growth, and does not hide that of the others."""
+    before = card(made_up, params).loc["video_depth"]
+    ut = select(made_up, experiment="video", model="ut", layers=3)
+    more = pd.concat([made_up, ut.assign(model="vit", layers=12)], ignore_index=True)
+    after = card(more, params).loc["video_depth"]
+    assert before["words"] == after["words"] == "median over 18 settings" and before["ours"] == after["ours"]
+    ours, theirs = (
+        select(made_up, experiment="video", metric=OOD, bin=0.0, method=method).set_index(
+            ["dataset", "model", "eps", "layers"]
+        )["value"]
+        for method in ("constrained", "unconstrained")
+    )
+    gain = (1 - ours / theirs).unstack("layers")
+    assert before["ours"] == pytest.approx((gain[5] - gain[3]).median())
 
 
 def test_the_papers_counts_are_those_of_its_tables() -> None:

@@ -169,10 +169,10 @@ def _median(table: pd.DataFrame, what: str, experiment: str) -> Measured | None:
 
 
 def _growth(gain: pd.DataFrame, along: str, experiment: str) -> Measured | None:
-    """The gain at the largest value of an index level minus that at its smallest, where both are; the median."""
-    values = gain.index.get_level_values(along)
-    if not len(values) or values.min() == values.max():
-        return None
-    ends = [gain.xs(end, level=along) for end in (values.min(), values.max())]
-    growth = (ends[1] - ends[0]).dropna(how="all")
-    return _median(growth, "settings", experiment)
+    """The gain at the largest value of an index level minus that at the smallest, of each rest of the index that
+    has several values; the median over these."""
+    rest = [name for name in gain.index.names if name != along]
+    gain = gain.sort_index(level=along)
+    several = gain[gain.groupby(rest)[gain.columns[:1]].transform("size") > 1] if len(gain) else gain
+    ends = [part.droplevel(along) for part in (several.groupby(rest).head(1), several.groupby(rest).tail(1))]
+    return _median(ends[1] - ends[0], "settings", experiment)

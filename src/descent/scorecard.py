@@ -101,7 +101,14 @@ def _row(claim: Claim, evidence: Evidence) -> dict[str, object]:
     found = claim.measure(evidence)
     row: dict[str, object] = {"side": claim.side, "bound": claim.bound, "unit": claim.unit}
     if found is None:
-        missing = {"ours": np.nan, "low": np.nan, "high": np.nan, "words": "no rows", "seeds": 0, "items": ""}
+        missing = {
+            "ours": np.nan,
+            "low": np.nan,
+            "high": np.nan,
+            "words": "no resampled rows",
+            "seeds": 0,
+            "items": "",
+        }
         return row | missing | {"verdict": CANNOT_TELL}
     items = evidence.items(found.experiment)
     low, high = interval(found.values[1:]) if min(items.values()) >= MIN_ITEMS else (np.nan, np.nan)

@@ -1,7 +1,7 @@
 """Scores on resamples of the test items: the rows from which the scorecard takes its intervals."""
 
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
@@ -24,6 +24,28 @@ def mean(
 ) -> Float[np.ndarray, "*of resamples"]:
     """The mean in every resample of what items of different sizes have as their own means."""
     return (values * sizes) @ resamples.T.astype(float) / (resamples @ sizes)
+
+
+def accuracies(
+    hits: Float[np.ndarray, "gammas items"],
+    sizes: Float[np.ndarray, " items"] | Int64[np.ndarray, " items"],
+    levels: Sequence[float],
+    eps: float,
+    resamples: Int64[np.ndarray, "resamples items"],
+) -> dict[str, Float[np.ndarray, " resamples"]]:
+    """Mean accuracy up to the training level and above it, and the area under it, on every resample.
+
+    Args:
+        hits: the share of each item (a text, or its tokens) that the last layer gets right, at every level.
+        sizes: what each item weighs, 1 or its tokens.
+        levels: the uniform sweep, rising.
+    """
+    accuracy, inside = mean(hits, sizes, resamples), np.array(levels) <= eps + 1e-9
+    scores = {"area": np.trapezoid(accuracy, levels, axis=0)}
+    for name, chosen in (("in", inside), ("out_of", ~inside)):
+        if chosen.any():
+            scores[f"accuracy_{name}_distribution"] = accuracy[chosen].mean(axis=0)
+    return scores
 
 
 def median(

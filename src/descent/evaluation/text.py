@@ -97,12 +97,7 @@ def _replicates(
     resamples, once = replicates.counts(cell.dataset, texts, evaluation), np.ones(texts)
     swept = sorted(set(map(float, evaluation.gammas)))
     hits = found.hits[[levels.index(level) for level in swept], index].mean(axis=1)
-    accuracy = replicates.mean(hits, once, resamples)
-    scores = {"area": np.trapezoid(accuracy, swept, axis=0)}
-    inside = np.array(swept) <= cell.eps + 1e-9
-    for name, chosen in (("in", inside), ("out_of", ~inside)):
-        if chosen.any():
-            scores[f"accuracy_{name}_distribution"] = accuracy[chosen].mean(axis=0)
+    scores = replicates.accuracies(hits, once, swept, cell.eps, resamples)
     f = replicates.mean(found.own[index].mean(axis=1, dtype=np.float64), once, resamples)
     scores["descending"] = replicates.descending(f, _problem(params, cell).cap_layer)
     ratios = found.ratios(index).reshape(-1, texts)
