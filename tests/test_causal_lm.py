@@ -144,5 +144,5 @@ def test_a_folder_with_another_model_is_told(changes: dict, spoiled: str, told: 
 def test_without_the_hub_the_local_way_is_told(data: Instructions, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     params = pretrained(weights={"hub": {"id": "nobody/nothing-at-all"}, "random": None})
-    with pytest.raises(UserError, match="with `path` in place of `hub` under profiles.<profile>.lm.weights"):
+    with pytest.raises(UserError, match=r"with `path` in place of `hub` under profiles.<profile>.lm.weights"):
         build(params, data, cell())

@@ -89,7 +89,7 @@ def test_without_key_package_or_completions_the_judge_says_so(
     with pytest.raises(UserError, match="pip install alpaca-eval"):
         judge.win_rates(tmp_path, [1.0], ASKED)
     install(monkeypatch, lambda **asked: None)
-    with pytest.raises(UserError, match="gamma1.0.json is missing"):
+    with pytest.raises(UserError, match=r"gamma1.0.json is missing"):
         judge.win_rates(tmp_path, [1.0], ASKED)
 
 

@@ -58,7 +58,7 @@ def test_both_arms_get_the_same_batches_and_noise_and_epochs_differ(data: Instru
 
 
 def test_noise_is_on_real_tokens_alone_and_as_large_as_asked(data: Instructions) -> None:
-    one, net = task(data, eps=0.7), model(data)
+    one, net = task(data), model(data)
     batch = one.batch(0, 0)
     unit = unit_noise(net, batch)
     assert not batch.mask.all() and not unit[0][~batch.mask].any() and unit[0][batch.mask].all()
@@ -69,7 +69,7 @@ def test_noise_is_on_real_tokens_alone_and_as_large_as_asked(data: Instructions)
     seen = []
     net.states = lambda noisy: seen.append(noisy.detach()) or [noisy] * (LAYERS + 1)
     one.losses(net, batch)
-    torch.testing.assert_close(seen[0], net.embed(batch.ids) + 0.7 * sigma * unit)
+    torch.testing.assert_close(seen[0], net.embed(batch.ids) + 0.25 * sigma * unit)
 
 
 def plain(net: CausalLM, one: InstructionTuning, batch: Batch) -> Tensor:
@@ -169,8 +169,8 @@ def test_a_fingerprint_follows_what_shapes_the_weights(data: Instructions) -> No
 
 
 @pytest.mark.slow
-def test_the_constrained_arm_gets_feasible_where_the_other_violates(data: Instructions) -> None:
-    asked = {"profiles.demo.lm.epochs": 30, "primal_dual.causal_lm": {"alpha": 0.2}, "lm.report": "best"}
+def test_the_constrained_arm_violates_less(data: Instructions) -> None:
+    asked = {"profiles.demo.lm.epochs": 8, "primal_dual.causal_lm": {"alpha": 0.35}, "lm.report": "best"}
     worst = {}
     for method in ("constrained", "unconstrained"):
         train_lm(lm_params(asked), method)

@@ -100,7 +100,7 @@ def test_a_missing_source_and_a_hub_out_of_reach_say_what_to_do(monkeypatch: pyt
         Path("local").mkdir(exist_ok=True)
         Path("local/alpaca_data.json").write_text(json.dumps(ROWS))
         with pytest.raises(
-            UserError, match="name it with `path` in place of `hub` under profiles.<profile>.lm.data"
+            UserError, match=r"name it with `path` in place of `hub` under profiles.<profile>.lm.data"
         ):
             instruction_sources.fetch(source, ".", Path("raw"))
     with pytest.raises(UserError, match="cannot get the tokenizer of nobody/nothing"):

@@ -33,8 +33,8 @@ def token_loss(
 ) -> Float[Tensor, ""]:
     """The mean cross-entropy (nats) of one layer's predictions; its gradient reaches the states and the readout.
 
-    On a GPU whose user installed liger-kernel its fused kernel does the same; not where the head trains, as it would
-    then keep a gradient of the head's size for every layer.
+    On a GPU whose user installed liger-kernel its fused kernel does the same; not where the head trains, as it
+    would then keep a gradient of the head's size for every layer.
 
     Args:
         at_once: tokens whose logits exist at the same time.
