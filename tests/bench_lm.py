@@ -3,8 +3,10 @@
 import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch.profiler import ProfilerActivity, profile
 
@@ -83,8 +85,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         data = instructions(values, folder)
-        object.__setattr__(data, "vocabulary", VOCABULARY)
-        data.frequencies.resize(VOCABULARY, refcheck=False)
+        counts = np.pad(data.frequencies, (0, VOCABULARY - data.vocabulary))
+        data = replace(data, vocabulary=VOCABULARY, frequencies=counts)
         print(f"One step, constrained / unconstrained, {LAYERS} layers, {VOCABULARY} words (memory: below 1.25)")
         for kind, lora in (("adapters", LoRA(rank=6, scale=8.0, dropout=0.05)), ("all weights", None)):
             for draws, chosen in DRAWS.items():
