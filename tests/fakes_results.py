@@ -10,6 +10,7 @@ from descent.params import Params, load
 from descent.results import ABSENT
 from descent.selection import select
 from tests.fakes_replicates import replicate_rows
+from tests.fakes_results_lm import lm_rows
 from tests.fakes_results_text import text_rows
 
 SIGMA = {"avenue": 63.0, "ucsd": 46.0, "shanghaitech": 55.0}
@@ -48,7 +49,7 @@ def fake_results(params: Params) -> pd.DataFrame:
     rows = [row for cell in cells for row in _cell_rows(params, cell)]
     for dataset in dict.fromkeys([*video.datasets, asked.dataset]):
         rows += _reference_rows(params, dataset)
-    return pd.DataFrame(rows + text_rows(params)).fillna(ABSENT)
+    return pd.DataFrame(rows + text_rows(params) + lm_rows(params)).fillna(ABSENT)
 
 
 def change(results: pd.DataFrame, value: float, **where: object) -> None:

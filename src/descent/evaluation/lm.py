@@ -73,7 +73,7 @@ def sweep(
             for level in torch.tensor(levels, device=device)[:, None]:
                 states = noisy_states(model, batch, unit, level, sigma)
                 rows = torch.stack([state.squeeze(0)[batch.predicts] for state in states])
-                found.append(layer_hits(model.readout, rows, targets, at_once))
+                found.append(layer_hits(model, rows, targets, at_once))
             summed, right = (torch.stack(parts) for parts in zip(*found, strict=True))
             loss, hits, count = loss + summed, hits + right, count + len(targets)
         tell(len(index))

@@ -113,7 +113,7 @@ class InstructionTuning:
         return torch.stack([*f, f_last])[None]
 
     def _loss(self, model: CausalLM, states: Tensor, targets: Tensor) -> Float[Tensor, ""]:
-        return token_loss(model.readout, states, targets, self.asked.logits_at_once)
+        return token_loss(model, states, targets, self.asked.logits_at_once)
 
 
 def gather(texts: Texts, index: np.ndarray, key: tuple[int, ...], device: torch.device) -> Batch:
