@@ -39,7 +39,7 @@ LM_VALUES = {
     "lm.readout_layers": "all",
     "lm.readout_tokens": "all",
     "lm.logits_at_once": 13,
-    "lm.evaluation": {"gammas": [0.0, 1.0], "noise_draws": 2, "seed": 5, "batch": 5},
+    "lm.evaluation": {"gammas": [0.0, 1.0], "noise_draws": 2, "seed": 5, "batch": 5, "bootstrap": 20},
     "lm.completions": {"gammas": [0.25, 1.0], "prompts": 5, "max_tokens": 6, "batch": 3},
     "primal_dual.causal_lm": DUAL,
     "profiles.demo.lm": {

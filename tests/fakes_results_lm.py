@@ -1,9 +1,13 @@
 """Made-up rows of the language model, as evaluation writes them."""
 
 import math
+from collections.abc import Callable
+
+import numpy as np
 
 from descent.cells import LM, lm_cells
 from descent.params import Params
+from tests.fakes_replicates import replicate_rows
 
 
 def lm_rows(params: Params) -> list[dict]:
@@ -45,4 +49,19 @@ def _cell_rows(params: Params, cell: dict) -> list[dict]:
     told |= {"dual_lr": 0.01, "alpha": asked.alpha, "rho": asked.rho} if constrained else {}
     for metric, value in told.items():
         add("validation", cell["eps"], depth, metric, value)
-    return rows
+    return rows + replicate_rows(
+        params, {"profile": params.profile, **cell}, _scores(params, cell, losses), items=40
+    )
+
+
+def _scores(params: Params, cell: dict, losses: Callable[[float], list[float]]) -> dict[str, float]:
+    levels = sorted(set(map(float, params.lm.evaluation.gammas)))
+    accuracy = [math.exp(-losses(level)[-1] / 2) for level in levels]
+    inside = [value for level, value in zip(levels, accuracy, strict=True) if level <= cell["eps"]]
+    beyond = accuracy[len(inside) :]
+    return {
+        "accuracy_in_distribution": sum(inside) / len(inside),
+        "accuracy_out_of_distribution": sum(beyond) / len(beyond),
+        "area": float(np.trapezoid(accuracy, levels)),
+        "descending": 1.0,
+    }

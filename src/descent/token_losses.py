@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Float, Int64
+from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
@@ -52,18 +52,15 @@ def token_loss(
 @torch.no_grad()
 def layer_hits(
     model: Vocal, states: Float[Tensor, "depth tokens width"], targets: Int64[Tensor, " tokens"], at_once: int
-) -> tuple[Float[Tensor, " depth"], Int64[Tensor, " depth"]]:
-    """Of every layer the summed cross-entropy (float64), and how many tokens are predicted right."""
+) -> tuple[Float[Tensor, "depth tokens"], Bool[Tensor, "depth tokens"]]:
+    """The cross-entropy of every layer's prediction of each token, and whether it is right."""
     losses, hits = [], []
     for layer in states:
-        loss, hit = 0.0, 0
         for some, right in _chunks(layer, targets, at_once):
             scores = model.readout(some).float()
-            loss = loss + cross_entropy(scores, right, reduction="none").double().sum()
-            hit = hit + (scores.argmax(-1) == right).sum()
-        losses.append(loss)
-        hits.append(hit)
-    return torch.stack(losses), torch.stack(hits)
+            losses.append(cross_entropy(scores, right, reduction="none"))
+            hits.append(scores.argmax(-1) == right)
+    return tuple(torch.cat(parts).view(len(states), -1) for parts in (losses, hits))
 
 
 def _summed(model: Vocal, states: Tensor, targets: Tensor) -> Tensor:

@@ -1,18 +1,21 @@
 """The language model on test instructions: every layer's loss and token accuracy over a sweep of noise levels."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from jaxtyping import Float, Int64
+from torch import nn
 
 from descent.cells import Cell
 from descent.closure import digest
 from descent.datasets.instructions import Instructions
 from descent.datasets.text import by_length
 from descent.devices import autocast
+from descent.evaluation import replicates
 from descent.evaluation.scores import Row, Scoring
 from descent.models.causal_lm import CausalLM
 from descent.params import Params
@@ -49,6 +52,15 @@ def _problem(params: Params, cell: Cell) -> PrimalDual:
     return params.lm_constraints()
 
 
+@dataclass(frozen=True)
+class InstructionSweep:
+    """Scores of one cell on every test instruction: means over the tokens of its response and noise draws."""
+
+    loss: Float[np.ndarray, "gammas depth texts"]
+    accuracy: Float[np.ndarray, "gammas depth texts"]
+    sizes: Int64[np.ndarray, " texts"]  # the tokens of each response
+
+
 @torch.no_grad()
 def sweep(
     model: CausalLM,
@@ -58,26 +70,33 @@ def sweep(
     at_once: int,
     device: torch.device,
     tell: Callable[[int], Any] = lambda count: None,
-) -> tuple[Float[Tensor, "gammas depth"], Float[Tensor, "gammas depth"]]:
-    """Mean loss (nats) and accuracy over the response tokens of all test instructions, the text before them given.
+) -> InstructionSweep:
+    """Loss (nats) and accuracy of the response tokens of all test instructions, the text before them given.
 
     Common random numbers: the unit noise depends on the batch and the draw alone, so it is the same for all levels
     and both arms.
     """
     texts, sigma = data.split("test"), Scale(data.frequencies, device)(model)
-    loss, hits, count = 0.0, 0.0, 0
+    depth = model.layers + 1
+    sums, sizes = np.zeros((2, len(levels), depth, len(texts))), np.zeros(len(texts), np.int64)
     for number, index in enumerate(by_length(texts.lengths, settings.batch)):
         for draw in range(settings.noise_draws):
             batch = gather(texts, index, (TEST, settings.seed, number, draw), device)
-            unit, targets, found = unit_noise(model, batch), batch.targets, []
+            unit, found = unit_noise(model, batch), []
             for level in torch.tensor(levels, device=device)[:, None]:
                 states = noisy_states(model, batch, unit, level, sigma)
                 rows = torch.stack([state.squeeze(0)[batch.predicts] for state in states])
-                found.append(layer_hits(model, rows, targets, at_once))
-            summed, right = (torch.stack(parts) for parts in zip(*found, strict=True))
-            loss, hits, count = loss + summed, hits + right, count + len(targets)
+                found.append(torch.stack([of.double() for of in layer_hits(model, rows, batch.targets, at_once)]))
+            each, owner = (
+                torch.stack(found, dim=1),
+                batch.predicts.nonzero()[:, 0],
+            )  # each: (2, gammas, depth, tokens)
+            summed = each.new_zeros(*each.shape[:-1], len(index)).index_add_(-1, owner, each).cpu().numpy()
+            sums[..., index] += summed
+            sizes[index] = batch.predicts.sum(1).cpu().numpy()
         tell(len(index))
-    return (loss / count).cpu(), (hits / count).double().cpu()
+    loss, accuracy = sums / (sizes * settings.noise_draws)
+    return InstructionSweep(loss, accuracy, sizes)
 
 
 def _measure(
@@ -88,14 +107,28 @@ def _measure(
     stack: Sequence[Cell],
     tell: Callable[[int], Any],
 ) -> list[list[Row]]:
-    levels = gammas(params)
+    levels, (cell,) = gammas(params), stack
     with autocast(device, params.training.precision):
         found = sweep(net, data, levels, params.lm.evaluation, params.lm.logits_at_once, device, tell)
-    return [list(_rows(levels, *found))]
+    return [[*_rows(found, levels), *_replicates(params, cell, found, levels)]]
 
 
-def _rows(levels: Sequence[float], loss: Tensor, accuracy: Tensor) -> Iterable[Row]:
-    for metric, values in (("loss", loss), ("accuracy", accuracy)):
+def _rows(found: InstructionSweep, levels: Sequence[float]) -> Iterable[Row]:
+    """loss and accuracy of every layer at every level, over all response tokens."""
+    weights = found.sizes / found.sizes.sum()
+    for metric, values in (("loss", found.loss @ weights), ("accuracy", found.accuracy @ weights)):
         for level, by_layer in zip(levels, values.tolist(), strict=True):
             for layer, value in enumerate(by_layer):
                 yield {"split": "test", "gamma": level, "layer": layer, "metric": metric, "value": value}
+
+
+def _replicates(params: Params, cell: Cell, found: InstructionSweep, levels: Sequence[float]) -> Iterable[Row]:
+    """On every resample of the test instructions: accuracies, the area, and whether f_l falls."""
+    evaluation, texts = params.lm.evaluation, len(found.sizes)
+    resamples = replicates.counts(cell.dataset, texts, evaluation)
+    swept = sorted(set(map(float, evaluation.gammas)))
+    hits = found.accuracy[[levels.index(level) for level in swept], -1]
+    scores = replicates.accuracies(hits, found.sizes, swept, cell.eps, resamples)
+    f = replicates.mean(found.loss[levels.index(cell.eps)], found.sizes, resamples)
+    scores["descending"] = replicates.descending(f, _problem(params, cell).cap_layer)
+    return replicates.rows(scores, texts, cell.eps, cell.layers)
