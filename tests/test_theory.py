@@ -48,7 +48,7 @@ def results(params: Params) -> pd.DataFrame:
 def test_one_cell_a_setting_is_shown_and_every_alpha(params: Params, results: pd.DataFrame) -> None:
     cells = theory.shown(results, params)
     video, text = select(cells, experiment="video"), select(cells, experiment="text")
-    assert len(video) == 3 * 2 * 2 and len(text) == 2 * 3 * 2
+    assert len(video) == 3 * len(params.video.models) * 2 and len(text) == 2 * 3 * 2
     assert set(video["eps"]) == {0.13} and set(text["eps"]) == {0.4}
     assert select(cells, experiment="alpha")["varied"].tolist() == ["0.02", "0.1", "0.2"]
     assert not cells.duplicated(["experiment", "dataset", "model", "method", "varied"]).any()
