@@ -22,8 +22,8 @@ from descent.training.settings import together
 from tests.bench_steps import ratio
 
 DEVICE = torch.device("cpu")
-VOCABULARY = 8192  # of the model; the demo's tokens are the first of them
-LAYERS, WIDTH = 8, 256
+VOCABULARY = 4096  # of the model; the demo's tokens are the first of them
+LAYERS, WIDTH = 6, 128
 DRAWS = {
     "all": {},
     "64 tokens": {"readout_tokens": 64},
@@ -75,7 +75,7 @@ def variant(values: Params, lora: LoRA | None, **lm: object) -> Params:
     size = LlamaSize(width=WIDTH, heads=4, key_value_heads=2, feedforward=3 * WIDTH)
     changes = {"weights": LlamaWeights(random=size), "layers": LAYERS, "lora": lora, "batch": 8}
     budget = values.budget.model_copy(update={"lm": values.budget.lm.model_copy(update=changes)})
-    own = values.lm.model_copy(update={"logits_at_once": 32, **lm})
+    own = values.lm.model_copy(update={"logits_at_once": 64, **lm})
     return values.model_copy(update={"profiles": {"demo": budget}, "lm": own})
 
 

@@ -50,7 +50,8 @@ def test_declared_is_both_matrices_the_infeasible_cell_the_maps_and_the_ablation
         f"data/scores/text/{d}-{m}-{a}.parquet" for d in text.datasets for m in text.models for a in text.methods
     }
     ablations = {f"data/scores/ablation/{name}.parquet" for name in ("alpha", "dual_lr", "resilience")}
-    assert {path.as_posix() for path in files} == matrix | infeasible | references | texts | ablations
+    lm = {f"data/scores/lm/alpaca-causal_lm-{arm}.parquet" for arm in params.lm.methods}
+    assert {path.as_posix() for path in files} == matrix | infeasible | references | texts | ablations | lm
 
 
 def test_declared_follows_the_lists(params: Params) -> None:
@@ -64,6 +65,8 @@ def test_declared_follows_the_lists(params: Params) -> None:
         "shanghaitech.parquet",
         "mnli-roberta-constrained.parquet",
         "mnli-roberta-unconstrained.parquet",
+        "alpaca-causal_lm-constrained.parquet",
+        "alpaca-causal_lm-unconstrained.parquet",
         "alpha.parquet",
         "dual_lr.parquet",
         "resilience.parquet",

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from descent.errors import UserError
-from descent.figures import style
+from descent.figures import curves, style
 from descent.params import Params
 
 FOLDER = Path("data/completions")
@@ -17,7 +17,7 @@ TASKS = ("lm",)
 STAGE = "figure_completions"
 SHOWN, LINES = 4, 4  # prompts, and lines of a text
 WIDTHS = (0.2, 0.4, 0.4)  # of the columns, as shares of the sheet's
-LETTER = 0.057  # inches: the width of one at the size used
+LETTER = 0.0615  # inches: the width of one at the size used
 TITLE = "Completions under noise"
 CAPTION = """
 Greedy completions of the first prompts by both arms, with noise of level gamma on the embedding of every token,
@@ -29,7 +29,8 @@ PARAMETERS = ["lm.eps", "lm.completions", "profiles.${profile}.lm"]
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
-    """A table of texts. Raises UserError where completions are missing."""
+    """A table of texts. Raises UserError where rows or completions are missing."""
+    curves.required(results, "evaluate_lm", experiment="lm")
     levels = sorted(map(float, params.lm.completions.gammas))
     levels = list(dict.fromkeys([levels[0], levels[-1]]))
     blocks = {gamma: {method: _read(method, gamma) for method in params.lm.methods} for gamma in levels}
@@ -48,7 +49,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             figure.add_artist(Line2D([0.01, 0.99], [top / height] * 2, color="#cccccc", linewidth=0.5))
             texts = [rows[0]["instruction"], *(row["output"] or "(nothing)" for row in rows)]
             for edge, width, text in zip(edges, WIDTHS, texts, strict=False):
-                figure.text(edge + 0.01, (top - 0.05) / height, _wrapped(text, width), va="top", fontsize=6.5)
+                figure.text(edge + 0.01, (top - 0.05) / height, _wrapped(text, width), va="top", fontsize=7)
             top -= 0.58
         top -= 0.08
     return figure
