@@ -47,8 +47,9 @@ def test_a_name_has_its_module_its_stage_item_and_its_outputs(name: str) -> None
     kind = KINDS[name]
     module = catalogue.module(name, kind)
     assert module.TITLE and module.CAPTION.strip() and module.PARAMETERS
-    assert name in STAGES[kind]["matrix"]["name"]
-    outputs = {next(iter(out)).replace("${item.name}", name) for out in STAGES[kind]["outs"]}
+    stage = STAGES["figure_completions" if name == "fig16_completions" else kind]
+    assert name in stage.get("matrix", {"name": [name]})["name"]
+    outputs = {next(iter(out)).replace("${item.name}", name) for out in stage["outs"]}
     assert outputs == {f"figures/{name}.{ending}" for ending in (*ENDINGS[kind], "json")}
     shown = {f"figures/{name}.json"} | ({f"figures/{name}.png"} if kind == "figure" else set())
     assert shown <= set(STAGES["report"]["deps"])

@@ -97,7 +97,8 @@ def test_replicates_are_scores_of_the_clips_that_were_drawn() -> None:
     resamples = replicates.counts("ucsd", 2, params.evaluation)
     error = replicates.mean(square, np.array([3, 1]), resamples)
     levels = [0.0, 0.25, 0.5, 1.0]
-    rows = pd.DataFrame(evaluation._replicates(params, cell, error, levels, 2))
+    units = evaluation.units(params, Denoising, Identity())
+    rows = pd.DataFrame(evaluation._replicates(params, units, cell, error, levels, 2))
     found = rows.query("metric == 'rmse_out_of_distribution_replicate'").set_index("bin")["value"]
     for number, (first, second) in enumerate(resamples):
         mean_square = (3 * first * 0.01 + second * 0.09) / (3 * first + second)
