@@ -61,7 +61,7 @@ def stepper(values: Params, data: Instructions, method: str) -> Callable[[], Non
 
 def peak(step: Callable[[], None], folder: Path) -> float:
     """Megabytes that a step takes at most beyond the weights and the optimizer's moments, which stay."""
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as measured:
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as measured:
         step()
     measured.export_chrome_trace(str(folder / "trace.json"))
     events = json.loads((folder / "trace.json").read_text())["traceEvents"]

@@ -92,7 +92,7 @@ def peak(layers: int, folder: Path, at_once: int) -> int:
         states(layers, tokens, width, torch.float32),
         targets(tokens, words),
     )
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as measured:
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as measured:
         torch.stack([token_loss(model, layer, y, at_once) for layer in x]).sum().backward()
     file = folder / f"{layers}-{at_once}.json"
     measured.export_chrome_trace(str(file))
