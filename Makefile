@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PYTHONUNBUFFERED := 1
+# more threads than cores: those that wait must not keep a core busy
+export OMP_WAIT_POLICY := PASSIVE
 
 .PHONY: help setup repro video text test test-fast lint format bench clean-store
 
@@ -30,8 +32,6 @@ repro: setup  ## run the pipeline on params.yaml's profile (demo: generated data
 
 # `dvc repro` runs one stage after another; these two halves of the DAG share nothing but `code`. Single items, since
 # a stage that both halves check would be busy for one of them; each waits for the other's lock on dvc.lock.
-video text: export OMP_NUM_THREADS := $(shell echo $$(( ($$(getconf _NPROCESSORS_ONLN) + 1) / 2 )))
-
 video: setup
 	dvc --wait-for-lock repro --single-item download preprocess_video train_video evaluate_video \
 		train_infeasible evaluate_infeasible evaluate_reference
@@ -55,9 +55,9 @@ format: setup  ## mend style and format
 	ruff format .
 
 bench: setup  ## cost of the constraints, and of stacks against single runs, as ratios of one run
-	PYTHONPATH=src OMP_WAIT_POLICY=PASSIVE python -m tests.bench_steps
-	PYTHONPATH=src OMP_WAIT_POLICY=PASSIVE python -m tests.bench_text
-	PYTHONPATH=src OMP_WAIT_POLICY=PASSIVE python -m tests.bench_lm
+	PYTHONPATH=src python -m tests.bench_steps
+	PYTHONPATH=src python -m tests.bench_text
+	PYTHONPATH=src python -m tests.bench_lm
 
 clean-store:  ## forget finished cells and checkpoints (they are only a cache)
 	rm -rf .cells
