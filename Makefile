@@ -8,7 +8,7 @@ export PYTHONUNBUFFERED := 1
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help setup repro video text test test-fast lint format bench clean-store
+.PHONY: help setup repro video text figures tables test test-fast lint format bench clean-store
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -27,10 +27,12 @@ $(VENV)/installed: requirements.txt requirements-dev.txt
 repro: setup  ## run the pipeline on params.yaml's profile (demo: generated data, CPU, minutes)
 	dvc repro code
 	@$(MAKE) --no-print-directory --jobs 2 video text
+	dvc repro --single-item collect
+	@$(MAKE) --no-print-directory --jobs 2 figures tables
 	dvc repro
 	@echo "Figures and tables: figures/index.html"
 
-# `dvc repro` runs one stage after another; these two halves of the DAG share nothing but `code`. Single items, since
+# `dvc repro` runs one stage after another; these halves of the DAG share nothing that runs in them. Single items, since
 # a stage that both halves check would be busy for one of them; each waits for the other's lock on dvc.lock.
 video: setup
 	dvc --wait-for-lock repro --single-item download preprocess_video train_video evaluate_video \
@@ -39,6 +41,12 @@ video: setup
 text: setup
 	dvc --wait-for-lock repro --single-item download_text preprocess_text train_text evaluate_text \
 		train_ablation evaluate_ablation download_lm preprocess_lm train_lm evaluate_lm
+
+figures: setup
+	dvc --wait-for-lock repro --single-item figure figure_completions
+
+tables: setup
+	dvc --wait-for-lock repro --single-item table scorecard plots plots_page
 
 test: setup  ## all tests
 	pytest -q -n 2

@@ -30,7 +30,7 @@ from descent.params import Params
 PAPER = Path("data/paper/claims.csv")
 NEARLY_ALL, MOST = 0.9, 0.5
 LITTLE_RMSE, LITTLE_ACCURACY = 0.05, 0.01  # relative; one percentage point
-MIN_ITEMS = 2
+MIN_ITEMS = 5
 VERDICTS = REPRODUCED, NOT_REPRODUCED, CANNOT_TELL = "reproduced", "not reproduced", "cannot tell"
 
 
