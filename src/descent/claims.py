@@ -36,7 +36,8 @@ def descending(experiment: str, method: str) -> Measure:
             return None
         weights = evidence.weights(table)
         values = ((table * weights).sum() / weights.sum()).to_numpy()
-        return Measured(values, f"{int(table[0].sum())} of {len(table)} {method} cells, on test data", experiment)
+        words = f"{int(table[0].sum())} of {len(table)} {method} cells descend on test data"
+        return Measured(values, words, experiment)
 
     return measure
 

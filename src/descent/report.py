@@ -134,6 +134,7 @@ def page(folder: Path, cells: pd.DataFrame, metrics: dict[str, Any], card: pd.Da
         claims=claims(card, found),
         verdicts={word: int((card["verdict"] == word).sum()) for word in scorecard.VERDICTS},
         rule=inspect.getdoc(scorecard),
+        bounds=scorecard.BOUNDS,
         profile=one_profile(found, cells),
         synthetic=any(entry["synthetic"] for entry in found),
         feasibility=feasibility(cells),

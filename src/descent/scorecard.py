@@ -31,6 +31,8 @@ PAPER = Path("data/paper/claims.csv")
 NEARLY_ALL, MOST = 0.9, 0.5
 LITTLE_RMSE, LITTLE_ACCURACY = 0.05, 0.01  # relative; one percentage point
 MIN_ITEMS = 5
+BOUNDS = {"NEARLY_ALL": NEARLY_ALL, "MOST": MOST, "MIN_ITEMS": MIN_ITEMS}
+BOUNDS |= {"LITTLE_RMSE": LITTLE_RMSE, "LITTLE_ACCURACY": LITTLE_ACCURACY}
 VERDICTS = REPRODUCED, NOT_REPRODUCED, CANNOT_TELL = "reproduced", "not reproduced", "cannot tell"
 
 
