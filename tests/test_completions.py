@@ -115,6 +115,8 @@ def test_the_judge_compares_the_arms_and_a_failure_is_told(
         return pd.DataFrame({"win_rate": [60.0], "length_controlled_winrate": [62.5]}, index=[name]), None
 
     install(monkeypatch, evaluate)
+    assert judge.win_rates(tmp_path, [1.0], ASKED) == {"1": {"win_rate": 60.0}}, "not AlpacaEval's prompts"
+    monkeypatch.setattr(judge, "PROMPTS", 1)
     rates = {"win_rate": 60.0, "length_controlled_win_rate": 62.5}
     assert judge.win_rates(tmp_path, [1.0], ASKED) == {"1": rates}
 

@@ -85,7 +85,7 @@ def test_arms_that_overlap_tell_nothing(results: pd.DataFrame, params: Params) -
 
 def test_without_rows_nothing_can_be_told(results: pd.DataFrame, params: Params) -> None:
     found = card(results[results["experiment"] == "infeasible"], params)
-    assert set(found["verdict"]) == {"cannot tell"} and set(found["words"]) == {"no resampled rows"}
+    assert set(found["verdict"]) == {"cannot tell"} and set(found["words"]) == {"nothing to compare"}
     assert found["ours"].isna().all()
 
 
@@ -160,3 +160,22 @@ def test_the_papers_counts_are_those_of_its_tables() -> None:
 def test_numbers_are_written_for_a_reader() -> None:
     shown = [scorecard.written(0.12345, unit) for unit in ("percent", "points", "plain")]
     assert shown == ["12.3 %", "12 points", "0.123"] and scorecard.written(np.nan, "plain") == "–"  # noqa: RUF001
+
+
+def test_a_cell_that_diverged_does_not_descend_and_has_lost(results: pd.DataFrame, params: Params) -> None:
+    gone = {"experiment": "video", "dataset": "ucsd", "model": "ut", "method": "constrained", "eps": 0.13}
+    cells = select(results, **gone)[["layers", "seed"]].drop_duplicates()
+    replicates = select(results, **gone).query("metric.str.endswith('_replicate')").index
+    before, after = card(results, params), card(results.drop(replicates), params)
+    for claim in ("descent_video", "video_wins"):
+        now, then = (int(table.loc[claim, "words"].split()[0]) for table in (after, before))
+        assert now == then - len(cells)
+        assert after.loc[claim, "words"].split()[2] == before.loc[claim, "words"].split()[2], "of as many"
+
+
+def test_models_of_one_size_show_no_growth_with_it(results: pd.DataFrame, params: Params) -> None:
+    assert card(results, params).loc["text_size", "words"] != "nothing to compare"
+    values = params.model_dump()
+    text = values["profiles"]["demo"]["text"]
+    text["roberta"] = text["distilbert"]
+    assert card(results, Params.model_validate(values)).loc["text_size", "words"] == "nothing to compare"

@@ -73,3 +73,15 @@ def test_a_diverged_cell_is_not_shown(params: Params, results: pd.DataFrame) -> 
     results = results.copy()
     change(results, 1.0, experiment="alpha", varied="0.1", metric="diverged")
     assert select(theory.shown(results, params), experiment="alpha")["varied"].tolist() == ["0.02", "0.2"]
+
+
+def test_the_best_known_loss_is_in_the_cells_own_units(params: Params, results: pd.DataFrame) -> None:
+    results = results.copy()
+    cell = select(theory.shown(results, params), experiment="video", model="ut", dataset="ucsd").iloc[0]
+    level = {"dataset": "ucsd", "eps": cell["eps"], "gamma": cell["eps"], "metric": "loss", "split": "test"}
+    change(results, 1e-9, model="vit", **level)
+    of_patches = results[results["model"].isin(["ut", "dust"])]
+    lowest = select(of_patches, **level)["value"].min()
+    own = select(of_patches, **level, **{k: cell[k] for k in ("model", "method", "layers", "seed")})["value"].min()
+    found = theory.of_cell(theory.layer_losses(results), cell, params)
+    assert found.gap == pytest.approx(own - lowest) and lowest > 1e-6

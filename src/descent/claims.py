@@ -8,6 +8,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from descent.evidence import Evidence, arms
+from descent.schema_text import EncoderBudget
 from descent.selection import select
 from descent.summary import best_depth
 
@@ -27,13 +28,17 @@ Measure = Callable[[Evidence], Measured | None]  # None: no rows to measure it o
 
 
 def descending(experiment: str, method: str) -> Measure:
-    """Share of an arm's cells whose test loss at the training level falls at every layer from the cap on."""
+    """Share of an arm's cells whose test loss at the training level falls at every layer from the cap on.
+
+    A cell that diverged before it had a loss does not fall.
+    """
 
     def measure(evidence: Evidence) -> Measured | None:
         table = evidence.by_cell(experiment, "descending")
         table = table[table.index.get_level_values("method") == method]
         if table.empty:
             return None
+        table = table.fillna(0.0)
         weights = evidence.weights(table)
         values = ((table * weights).sum() / weights.sum()).to_numpy()
         words = f"{int(table[0].sum())} of {len(table)} {method} cells descend on test data"
@@ -80,10 +85,18 @@ def text_wins(evidence: Evidence) -> Measured | None:
 
 def text_size(evidence: Evidence) -> Measured | None:
     """Relative gain in area of the largest minus that of the smallest model; median over data sets and levels."""
+    sizes = [getattr(evidence.params.budget.text, name) for name in SIZES[1:]]
+    if all(size.weights.random for size in sizes) and len({_shape(size) for size in sizes}) < len(sizes):
+        return None  # miniatures of one size
     ours, theirs = arms(evidence.best("text", "area"))
     gain = (ours / theirs - 1).groupby(["dataset", "model", "eps"]).mean()  # over UT's depths
     sizes = gain.index.get_level_values("model").map({name: place for place, name in enumerate(SIZES)})
     return _growth(gain.assign(size=sizes).set_index("size", append=True).droplevel("model"), "size", "text")
+
+
+def _shape(budget: EncoderBudget) -> tuple[int, ...]:
+    size = budget.weights.random
+    return budget.layers, size.width, size.feedforward
 
 
 def accuracy(experiment: str, where: str, sign: int) -> Measure:
@@ -112,14 +125,17 @@ def alpha(where: str, sign: int) -> Measure:
 
 
 def dual_lr(evidence: Evidence) -> Measured | None:
-    """Largest minus smallest area, as a mean accuracy, over the dual rates of the ablation."""
+    """Area, as a mean accuracy, at the best dual rate of the ablation minus that at the worst.
+
+    Best and worst are those of the test set in every resample: a range found anew in each could only be larger.
+    """
     table = _varied(evidence, "dual_lr", "area")
     if len(table) < 2:
         return None
     gammas = evidence.params.text.evaluation.gammas
     table = table / (max(gammas) - min(gammas))
     words = f"{100 * table[0].min():.1f} to {100 * table[0].max():.1f} % over {len(table)} rates"
-    return Measured((table.max() - table.min()).to_numpy(), words, "dual_lr")
+    return Measured((table.loc[table[0].idxmax()] - table.loc[table[0].idxmin()]).to_numpy(), words, "dual_lr")
 
 
 def sample(name: str) -> Measure:
@@ -157,8 +173,8 @@ def _varied(evidence: Evidence, experiment: str, name: str) -> pd.DataFrame:
 def _share_lower(ours: pd.DataFrame, theirs: pd.DataFrame, what: str, experiment: str) -> Measured | None:
     if ours.empty:
         return None
-    known = ours.notna() & theirs.notna()
-    lower = (ours < theirs) & known
+    known = ours.notna() | theirs.notna()  # an arm without a number, which diverged, has lost
+    lower = ours.fillna(np.inf) < theirs.fillna(np.inf)
     words = f"{int(lower[0].sum())} of {int(known[0].sum())} {what}"
     return Measured((lower.sum() / known.sum()).to_numpy(), words, experiment)
 
@@ -166,7 +182,7 @@ def _share_lower(ours: pd.DataFrame, theirs: pd.DataFrame, what: str, experiment
 def _median(table: pd.DataFrame, what: str, experiment: str) -> Measured | None:
     if table.empty:
         return None
-    return Measured(table.median().to_numpy(), f"median over {len(table)} {what}", experiment)
+    return Measured(table.median().to_numpy(), f"median over {int(table[0].notna().sum())} {what}", experiment)
 
 
 def _growth(gain: pd.DataFrame, along: str, experiment: str) -> Measured | None:

@@ -37,12 +37,17 @@ class Evidence:
         return cells_table(self.results, self.params)
 
     def by_cell(self, experiment: str, name: str) -> pd.DataFrame:
-        """`<name>_replicate` of every cell; index SETTING and seed. Empty where there are none."""
+        """`<name>_replicate` of every trained cell; index SETTING and seed. Empty where there are none.
+
+        A cell without the score, as one that diverged before its first epoch ended, has a row without numbers.
+        """
         rows = select(self.known, experiment=experiment, metric=f"{name}_replicate")
         if rows.empty:
             return pd.DataFrame(index=pd.MultiIndex.from_tuples([], names=[*SETTING, "seed"]))
         table = rows.pivot(index=[*SETTING, "seed"], columns="bin", values="value")
-        return table.set_axis(table.columns.astype(int), axis=1)
+        cells = select(self.cells, experiment=experiment)
+        trained = pd.MultiIndex.from_frame(cells.loc[cells["method"] != "reference", [*SETTING, "seed"]])
+        return table.set_axis(table.columns.astype(int), axis=1).reindex(trained)
 
     def weights(self, table: pd.DataFrame) -> pd.DataFrame:
         """How often each cell's seed stands in each resample, 0 where the cell has no number."""

@@ -107,7 +107,7 @@ def _row(claim: Claim, evidence: Evidence) -> dict[str, object]:
             "ours": np.nan,
             "low": np.nan,
             "high": np.nan,
-            "words": "no resampled rows",
+            "words": "nothing to compare",
             "seeds": 0,
             "items": "",
         }

@@ -9,11 +9,13 @@ from pathlib import Path
 from descent.errors import UserError
 from descent.schema_lm import Judge
 
-RATES = {"win_rate": "win_rate", "length_controlled_win_rate": "length_controlled_winrate"}
+PROMPTS = 805  # AlpacaEval's own: the length-controlled rate knows how hard these are, in their order
 
 
 def win_rates(folder: Path, gammas: Sequence[float], judge: Judge) -> dict[str, dict[str, float]]:
     """The constrained arm against the unconstrained one at each level, in percent of the prompts.
+
+    The length-controlled rate is there only of all AlpacaEval's prompts.
 
     Raises:
         UserError: no key, no alpaca_eval, no completions, or a judge that does not answer. Nothing is made up
@@ -52,7 +54,10 @@ def _rates(folder: Path, gamma: float, judge: Judge) -> dict[str, float]:
             f"the judge {judge.annotators} does not answer ({reason}): check key and network"
         ) from None
     row = board.loc[ours[0]["generator"]]
-    return {name: float(row[column]) for name, column in RATES.items()}
+    rates = {"win_rate": float(row["win_rate"])}
+    if len(ours) == PROMPTS:
+        rates["length_controlled_win_rate"] = float(row["length_controlled_winrate"])
+    return rates
 
 
 def _outputs(path: Path) -> list[dict[str, str]]:

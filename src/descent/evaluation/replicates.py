@@ -13,7 +13,10 @@ from descent.schema import Evaluation
 
 
 def counts(dataset: str, items: int, settings: Evaluation) -> Int64[np.ndarray, "resamples items"]:
-    """The resamples of a data set's test items: the same for all its cells, independent of another data set's."""
+    """The resamples of a data set's test items, independent of another data set's.
+
+    The same for both arms of a model, and for all models that are scored on items of the same clips or texts.
+    """
     return bootstrap.counts(items, settings.bootstrap, (RESAMPLES, settings.seed, zlib.crc32(dataset.encode())))
 
 

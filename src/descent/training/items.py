@@ -49,7 +49,8 @@ class Item:
 
     def fingerprint(self, cell: Cell, setting: Setting) -> str:
         """The cell's name in the store: all that its weights depend on, and nothing else."""
-        return fingerprint(cell, self.definition | setting.definition())
+        primal = {"primal": self.primal.model_dump()}
+        return fingerprint(cell, self.definition | primal | setting.definition())
 
     def stacks(
         self, cells: Sequence[Cell], settings: dict[Cell, Setting], elements: int | None
