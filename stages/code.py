@@ -7,7 +7,7 @@ dvc.lock so long that writing it, which DVC does after every stage, took longer 
 from pathlib import Path
 
 from descent import errors
-from descent.closure import entries, file_digest
+from descent.runner.fingerprint import entries, file_digest
 
 
 def main() -> None:

@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
-from descent import errors, params, results, summary
+from descent import config as params
+from descent import errors
+from descent.analysis import results, summary
 
 
 def main() -> None:

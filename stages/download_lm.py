@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from descent import errors, params
-from descent.datasets import instruction_sources
+from descent import config as params
+from descent import errors
+from descent.tasks.lm import raw as instruction_sources
 
 
 def main() -> None:

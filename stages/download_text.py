@@ -3,8 +3,9 @@
 import sys
 from pathlib import Path
 
-from descent import errors, params
-from descent.datasets import text_sources
+from descent import config as params
+from descent import errors
+from descent.tasks.text import raw as text_sources
 
 
 def main(dataset: str) -> None:

@@ -3,12 +3,13 @@
 import sys
 from pathlib import Path
 
-from descent import errors, params
-from descent.datasets.text import load
-from descent.devices import choose
-from descent.evaluation.scores import evaluate
-from descent.evaluation.text import scoring
-from descent.experiments import text
+from descent import config as params
+from descent import errors
+from descent.runner.scores import evaluate
+from descent.tasks.text import items as text
+from descent.tasks.text.data import load
+from descent.tasks.text.evaluate import scoring
+from descent.training.devices import choose
 
 
 def main(experiment: str) -> None:

@@ -3,12 +3,15 @@
 import sys
 from pathlib import Path
 
-from descent import errors, params
+from descent import config as params
+from descent import errors
 from descent.cells import LM, scores_file
-from descent.datasets.instructions import load
-from descent.devices import choose
-from descent.evaluation import completions, lm, scores
-from descent.experiments.lm import check_name, item
+from descent.runner import scores
+from descent.tasks.lm import completions
+from descent.tasks.lm import evaluate as lm
+from descent.tasks.lm.data import load
+from descent.tasks.lm.items import check_name, item
+from descent.training.devices import choose
 
 
 def main(method: str) -> None:

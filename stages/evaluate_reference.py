@@ -2,8 +2,9 @@
 
 import sys
 
-from descent import errors, params
-from descent.evaluation.video import evaluate_references
+from descent import config as params
+from descent import errors
+from descent.tasks.video.evaluate import evaluate_references
 
 
 def main(dataset: str) -> None:

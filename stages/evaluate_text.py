@@ -2,13 +2,14 @@
 
 import sys
 
-from descent import errors, params
+from descent import config as params
+from descent import errors
 from descent.cells import scores_file
-from descent.datasets.text import load
-from descent.devices import choose
-from descent.evaluation.scores import evaluate
-from descent.evaluation.text import scoring
-from descent.experiments import text
+from descent.runner.scores import evaluate
+from descent.tasks.text import items as text
+from descent.tasks.text.data import load
+from descent.tasks.text.evaluate import scoring
+from descent.training.devices import choose
 
 
 def main(*words: str) -> None:

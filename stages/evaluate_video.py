@@ -2,13 +2,14 @@
 
 import sys
 
-from descent import errors, params
+from descent import config as params
+from descent import errors
 from descent.cells import scores_file
-from descent.datasets.video import load
-from descent.devices import choose
-from descent.evaluation.scores import evaluate
-from descent.evaluation.video import scoring
-from descent.experiments import video
+from descent.runner.scores import evaluate
+from descent.tasks.video import items as video
+from descent.tasks.video.data import load
+from descent.tasks.video.evaluate import scoring
+from descent.training.devices import choose
 
 
 def main(*words: str) -> None:

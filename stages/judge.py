@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
-from descent import errors, params
-from descent.evaluation.judge import win_rates
+from descent import config as params
+from descent import errors
+from descent.tasks.lm.judge import win_rates
 
 
 def main() -> None:

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from descent import errors, params, plots, results
+from descent import config as params
+from descent import errors
+from descent.analysis import results
+from descent.report import plots
 
 
 def main() -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import vl_convert
 
-from descent import errors, plots_page
+from descent import errors
+from descent.report import plots_page
 
 
 def main() -> None:

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from descent import errors, params
-from descent.datasets.instructions import FOLDER
-from descent.datasets.tokenize_lm import prepare
+from descent import config as params
+from descent import errors
+from descent.tasks.lm.data import FOLDER
+from descent.tasks.lm.prepare import prepare
 
 
 def main() -> None:

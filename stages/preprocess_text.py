@@ -3,8 +3,9 @@
 import sys
 from pathlib import Path
 
-from descent import errors, params
-from descent.datasets.tokenize import prepare
+from descent import config as params
+from descent import errors
+from descent.tasks.text.prepare import prepare
 
 
 def main(dataset: str, tokenizer: str) -> None:

@@ -3,8 +3,9 @@
 import sys
 from pathlib import Path
 
-from descent import errors, params
-from descent.datasets.prepare import prepare
+from descent import config as params
+from descent import errors
+from descent.tasks.video.prepare import prepare
 
 
 def main(dataset: str) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent import errors, report
+from descent import errors
+from descent.report import page as report
 
 
 def main() -> None:

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-from descent import errors, params, results
-from descent.scorecard import scorecard
+from descent import config as params
+from descent import errors
+from descent.analysis import results
+from descent.analysis.scorecard import scorecard
 
 
 def main() -> None:

@@ -4,8 +4,10 @@ import json
 import sys
 from pathlib import Path
 
-from descent import errors, params, results
-from descent.figures import catalogue, tables
+from descent import config as params
+from descent import errors
+from descent.analysis import results
+from descent.figures.parts import catalogue, tables
 
 
 def main(name: str) -> None:

@@ -2,11 +2,12 @@
 
 import sys
 
-from descent import errors, params
-from descent.datasets.text import load
-from descent.devices import choose
-from descent.experiments import text
-from descent.training.items import train
+from descent import config as params
+from descent import errors
+from descent.runner.items import train
+from descent.tasks.text import items as text
+from descent.tasks.text.data import load
+from descent.training.devices import choose
 
 
 def main(experiment: str) -> None:

@@ -2,11 +2,12 @@
 
 import sys
 
-from descent import errors, params
-from descent.datasets.instructions import load
-from descent.devices import choose
-from descent.experiments import lm
-from descent.training.items import train
+from descent import config as params
+from descent import errors
+from descent.runner.items import train
+from descent.tasks.lm import items as lm
+from descent.tasks.lm.data import load
+from descent.training.devices import choose
 
 
 def main(method: str) -> None:

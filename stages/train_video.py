@@ -2,11 +2,12 @@
 
 import sys
 
-from descent import errors, params
-from descent.datasets.video import load
-from descent.devices import choose
-from descent.experiments import video
-from descent.training.items import train
+from descent import config as params
+from descent import errors
+from descent.runner.items import train
+from descent.tasks.video import items as video
+from descent.tasks.video.data import load
+from descent.training.devices import choose
 
 
 def main(*words: str) -> None:

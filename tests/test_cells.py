@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from descent.cells import Cell, fingerprint, infeasible_cells, runs_folder, scores_file, video_cells
+from descent.config import Params
 from descent.errors import UserError
-from descent.experiments.video import check_names
-from descent.params import Params
-from tests.fakes_core import small_params
+from descent.tasks.video.items import check_names
+from tests.fakes.core import small_params
 
 BUDGET = "profiles.demo.video"
 ITEM = ("ucsd", "dust", "constrained")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from descent import params
-from descent.closure import closure, entries, file_digest
-from descent.experiments import text
+from descent import config as params
+from descent.runner.fingerprint import closure, entries, file_digest
+from descent.tasks.text import items as text
 
 YAML_FILE = YAML(typ="safe").load(Path("dvc.yaml"))
 STAGES, VALUES = YAML_FILE["stages"], YAML(typ="safe").load(Path("params.yaml"))
@@ -139,7 +139,7 @@ def test_every_model_of_params_is_a_module_that_builds() -> None:
         assert callable(module.build) and callable(module.width)
     assert {text.module(name).__name__ for name in params.load().text.models} == {
         "descent.models.ut_text",
-        "descent.models.encoder",
+        "descent.models.parts.encoder",
     }
 
 

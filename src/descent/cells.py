@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from descent.params import Params
+from descent.config import Params
 
 WHY = ("experiment", "varied")  # of a cell's identity: why it is trained, which does not change its weights
 LM = ("alpaca", "causal_lm")  # the one data set and model of the language model's experiment

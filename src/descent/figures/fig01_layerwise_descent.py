@@ -4,10 +4,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from descent.figures import curves, style, text_curves
-from descent.params import Params
-from descent.summary import cells_table
-from descent.summary_text import best_text
+from descent.analysis.summary import cells_table
+from descent.analysis.trials import best_text
+from descent.config import Params
+from descent.figures.parts import curves, style, text_curves
 
 TASKS = text_curves.TASKS
 TITLE = "Layerwise descent and robustness of a text classifier"

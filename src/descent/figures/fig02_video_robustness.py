@@ -4,9 +4,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from descent.figures import curves, style
-from descent.params import PATCH_MODELS, Params
-from descent.summary import best_depth, cells_table, select
+from descent.analysis.summary import best_depth, cells_table, select
+from descent.config import PATCH_MODELS, Params
+from descent.figures.parts import curves, style
 
 TITLE = "Robustness of video denoisers to test noise"
 CAPTION = """

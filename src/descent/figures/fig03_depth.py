@@ -3,9 +3,9 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from descent.figures import curves, style
-from descent.params import Params
-from descent.summary import cells_table
+from descent.analysis.summary import cells_table
+from descent.config import Params
+from descent.figures.parts import curves, style
 
 TITLE = "Depth and robustness"
 CAPTION = """

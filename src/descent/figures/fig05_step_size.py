@@ -3,8 +3,8 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from descent.figures import ablations, style, text_curves
-from descent.params import Params
+from descent.config import Params
+from descent.figures.parts import ablations, style, text_curves
 
 TASKS = text_curves.TASKS
 TITLE = "Required descent and accuracy"

@@ -3,11 +3,11 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from descent.analysis.select import last_layer
+from descent.analysis.summary import cells_table
 from descent.cells import LM
-from descent.figures import curves, style
-from descent.params import Params
-from descent.selection import last_layer
-from descent.summary import cells_table
+from descent.config import Params
+from descent.figures.parts import curves, style
 
 TASKS = ("lm",)
 TITLE = "Layerwise descent and robustness of a causal language model"

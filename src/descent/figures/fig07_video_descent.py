@@ -4,9 +4,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from descent.figures import curves, style
-from descent.params import Params
-from descent.summary import cells_table
+from descent.analysis.summary import cells_table
+from descent.config import Params
+from descent.figures.parts import curves, style
 
 TITLE = "Loss along the layers"
 CAPTION = """

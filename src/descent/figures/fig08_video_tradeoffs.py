@@ -3,9 +3,9 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from descent.figures import curves, style
-from descent.params import PATCH_MODELS, Params
-from descent.summary import PAIR, best_depth, cells_table, pairs, select
+from descent.analysis.summary import PAIR, best_depth, cells_table, pairs, select
+from descent.config import PATCH_MODELS, Params
+from descent.figures.parts import curves, style
 
 PANELS = 3
 TITLE = "Further trade-offs between low and high noise"

@@ -4,11 +4,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from descent.figures import curves, style, text_curves
-from descent.params import Params
-from descent.selection import last_layer
-from descent.summary import cells_table, select
-from descent.summary_text import best_text
+from descent.analysis.select import last_layer
+from descent.analysis.summary import cells_table, select
+from descent.analysis.trials import best_text
+from descent.config import Params
+from descent.figures.parts import curves, style, text_curves
 
 TASKS = text_curves.TASKS
 TITLE = "Training noise, robustness and layerwise error"

@@ -3,10 +3,10 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from descent.figures import curves, style, text_curves
-from descent.params import Params
-from descent.summary import cells_table, select
-from descent.summary_text import best_text
+from descent.analysis.summary import cells_table, select
+from descent.analysis.trials import best_text
+from descent.config import Params
+from descent.figures.parts import curves, style, text_curves
 
 TASKS = text_curves.TASKS
 MODELS = ("ut_text", "distilbert")

@@ -6,11 +6,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from descent.figures import curves, style, text_curves
-from descent.figures.ablations import title
-from descent.params import Params
-from descent.selection import mean, measured, select
-from descent.summary import cells_table
+from descent.analysis.select import mean, measured, select
+from descent.analysis.summary import cells_table
+from descent.config import Params
+from descent.figures.parts import curves, style, text_curves
+from descent.figures.parts.ablations import title
 
 PAPER = Path("data/paper/fig12_ratios.csv")
 TASKS = text_curves.TASKS

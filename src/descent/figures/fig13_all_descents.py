@@ -7,9 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from descent.figures import curves, style
-from descent.params import Params
-from descent.summary import CELL, cells_table, first_constrained, select
+from descent.analysis.summary import CELL, cells_table, first_constrained, select
+from descent.config import Params
+from descent.figures.parts import curves, style
 
 DEPTH = np.linspace(0, 1, 41)
 TASKS = ("video", "text")

@@ -3,8 +3,8 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from descent.figures import ablations, text_curves
-from descent.params import Params
+from descent.config import Params
+from descent.figures.parts import ablations, text_curves
 
 TASKS = text_curves.TASKS
 TITLE = "Ablation of the required descent"

@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from descent.config import Params
 from descent.errors import UserError
-from descent.figures import curves, style
-from descent.params import Params
+from descent.figures.parts import curves, style
 
 FOLDER = Path("data/completions")
 TASKS = ("lm",)

@@ -5,10 +5,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from descent import theory
-from descent.figures import ablations, curves, style, text_curves
-from descent.params import Params
-from descent.selection import select
+from descent.analysis import theory
+from descent.analysis.select import select
+from descent.config import Params
+from descent.figures.parts import ablations, curves, style, text_curves
 
 TASKS = ("video", "text")
 TITLE = "The theory's bounds, measured"

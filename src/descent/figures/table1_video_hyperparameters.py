@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.figures import style, tables
-from descent.params import PATCH_MODELS, Params
+from descent.config import PATCH_MODELS, Params
+from descent.figures.parts import style, tables
 
 PAPER = Path("data/paper/table1_video.csv")
 TITLE = "Hyperparameters of the video experiments"

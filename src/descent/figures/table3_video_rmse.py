@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.figures import curves, style, tables
-from descent.params import Params
-from descent.summary import cells_table
+from descent.analysis.summary import cells_table
+from descent.config import Params
+from descent.figures.parts import curves, style, tables
 
 PAPER = Path("data/paper/table3_video_rmse.csv")
 SETTING = ["dataset", "model", "layers", "eps"]

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.figures import curves, style, tables, text_curves
-from descent.params import Params
-from descent.summary import cells_table
-from descent.summary_text import best_trial
+from descent.analysis.summary import cells_table
+from descent.analysis.trials import best_trial
+from descent.config import Params
+from descent.figures.parts import curves, style, tables, text_curves
 
 PAPER = Path("data/paper/table4_text_auc.csv")
 SETTING = ["dataset", "model", "layers", "eps"]

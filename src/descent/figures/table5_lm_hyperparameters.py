@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 
 from descent.cells import LM
-from descent.figures import curves, style, tables
-from descent.params import Params
+from descent.config import Params
+from descent.figures.parts import curves, style, tables
 
 PAPER = Path("data/paper/table5_lm.csv")
 TASKS = ("lm",)

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from descent import theory
-from descent.figures import curves, style, tables
-from descent.params import Params
+from descent.analysis import theory
+from descent.config import Params
+from descent.figures.parts import curves, style, tables
 
 TASKS = ("video", "text")
 TITLE = "The theory's bounds, in numbers"

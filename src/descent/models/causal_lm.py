@@ -13,12 +13,12 @@ from transformers import AutoConfig, Cache, LlamaConfig, LlamaForCausalLM, Pretr
 from transformers.utils import logging
 
 from descent.cells import Cell
-from descent.datasets.downloads import local
-from descent.datasets.instructions import Instructions
+from descent.config import Params
 from descent.errors import UserError
-from descent.params import Params
-from descent.perturbations import WEIGHTS, seeded
-from descent.schema_lm import LanguageModelBudget, LlamaWeights, LoRA
+from descent.io.downloads import local
+from descent.tasks.lm.data import Instructions
+from descent.tasks.lm.schema import LanguageModelBudget, LlamaWeights, LoRA
+from descent.training.noise import WEIGHTS, seeded
 
 LLAMA = 5  # of the streams of initial weights
 TABLE, HEAD, NORM = "model/embed_tokens/weight", "lm_head/weight", "model/norm"

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from torch.nn.functional import softshrink
 
 from descent.cells import Cell
-from descent.models.denoiser import Denoiser
-from descent.models.layers import attention, dct, per_cell
-from descent.params import Params
+from descent.config import Params
+from descent.models.parts.denoiser import Denoiser
+from descent.models.parts.layers import attention, dct, per_cell
 
 
 class SparseState(NamedTuple):

@@ -8,11 +8,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from descent.cells import Cell
-from descent.models.denoiser import Denoiser
+from descent.config import Params
 from descent.models.dust import DUST
-from descent.models.layers import attention, dct, per_cell
-from descent.params import Params
-from descent.perturbations import WEIGHTS, generator
+from descent.models.parts.denoiser import Denoiser
+from descent.models.parts.layers import attention, dct, per_cell
+from descent.training.noise import WEIGHTS, generator
 
 
 class UT(Denoiser):

@@ -8,11 +8,11 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding
 
 from descent.cells import Cell
-from descent.datasets.text import Tokens
-from descent.models.text import Embedded, Readout
+from descent.config import Params
+from descent.models.parts.text import Embedded, Readout
 from descent.models.ut import UT
-from descent.params import Params
-from descent.perturbations import WEIGHTS, generator
+from descent.tasks.text.data import Tokens
+from descent.training.noise import WEIGHTS, generator
 
 EMBEDDINGS = 3  # of the streams of initial weights
 
@@ -86,6 +86,6 @@ def width(params: Params) -> int:
     source = params.budget.text.ut_text.embeddings
     if source.width is not None:
         return source.width
-    from descent.models import pretrained
+    from descent.models.parts import pretrained
 
     return pretrained.configuration(source, params.local_data).hidden_size

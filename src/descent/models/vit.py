@@ -9,12 +9,12 @@ from torch.nn.functional import interpolate
 from transformers import ViTConfig, ViTModel
 
 from descent.cells import Cell
+from descent.config import Params
 from descent.errors import UserError
-from descent.models.layers import dct
-from descent.models.pretrained import BODY, Borrowed, check, configuration, load, place
-from descent.params import Params
-from descent.perturbations import WEIGHTS, seeded
-from descent.schema_video import ViTBudget
+from descent.models.parts.layers import dct
+from descent.models.parts.pretrained import BODY, Borrowed, check, configuration, load, place
+from descent.tasks.video.schema import ViTBudget
+from descent.training.noise import WEIGHTS, seeded
 
 SECTION = "profiles.<profile>.video.vit"
 CHANNELS = 3

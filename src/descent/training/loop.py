@@ -11,10 +11,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from descent.devices import autocast
-from descent.primal_dual.arms import ERM, Constrained
+from descent.arms.constrained import ERM, Constrained
+from descent.runner import checkpoints
 from descent.schema import ADAM, Optimizer, Training
-from descent.training import checkpoints
+from descent.training.devices import autocast
 
 
 @runtime_checkable

@@ -7,8 +7,8 @@ import numpy as np
 import optuna
 
 from descent.cells import Cell
-from descent.schema_text import Range, Search
-from descent.training.items import Rounds
+from descent.runner.items import Rounds
+from descent.tasks.text.schema import Range, Search
 from descent.training.settings import Setting
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)

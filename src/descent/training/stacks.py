@@ -9,11 +9,11 @@ import pandas as pd
 import torch
 from torch import nn
 
+from descent.arms.constrained import ERM, Constrained
 from descent.cells import WHY, Cell
 from descent.errors import UserError
-from descent.primal_dual.arms import ERM, Constrained
+from descent.runner import store
 from descent.schema import ADAM, Optimizer, Training
-from descent.training import store
 from descent.training.loop import Run, Task, train
 from descent.training.settings import Setting, together
 

@@ -1,0 +1,147 @@
+"""One self-contained page: the scorecard, then every figure and table made so far, from their files alone."""
+
+import base64
+import inspect
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from descent.analysis import scorecard
+from descent.errors import UserError
+
+# It imports no figure module, so that a change of one figure makes the page again but draws no other figure.
+TEMPLATES = Path(__file__).parent
+
+
+def entries(folder: Path) -> list[dict[str, Any]]:
+    """The sidecars of a folder in the paper's order, figures before tables, our own last of each; with pictures.
+
+    Raises:
+        UserError: no sidecar, or a figure without its picture.
+    """
+    found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    if not found:
+        raise UserError(f"{folder} holds no figure or table yet: run `dvc repro`")
+    for entry in found:
+        endings = {"figure": ("pdf", "png"), "table": ("tex", "md", "csv")}[entry["kind"]]
+        missing = [
+            f"{entry['name']}.{ending}"
+            for ending in endings
+            if not (folder / f"{entry['name']}.{ending}").exists()
+        ]
+        if missing:
+            raise UserError(f"{folder} lacks {', '.join(missing)}: run `dvc repro`")
+        entry["label"] = label(entry["name"])
+        entry["links"] = [f"{entry['name']}.{ending}" for ending in endings]
+        if entry["kind"] == "figure":
+            picture = (folder / f"{entry['name']}.png").read_bytes()
+            entry["picture"] = "data:image/png;base64," + base64.b64encode(picture).decode()
+        else:
+            entry["words"] = [cell[:1].isalpha() for cell in entry["rows"][0]]  # columns of words stand left
+    return found
+
+
+def label(name: str) -> str:
+    """What the paper calls a figure or table; our own have no number."""
+    word, number = re.match(r"(fig|table)(\d*)", name).groups()
+    return f"{'Figure' if word == 'fig' else 'Table'} {int(number) if number else '(ours)'}"
+
+
+def one_profile(found: list[dict[str, Any]], cells: pd.DataFrame) -> str:
+    """The profile of which the results and all that is shown of them are.
+
+    Raises:
+        UserError: they are of several.
+    """
+    of_results = sorted(set(cells["profile"]))
+    others = [entry["name"] for entry in found if [entry["profile"]] != of_results]
+    if len(of_results) != 1 or others:
+        shown = f", but not {', '.join(others)}" if others else ""
+        raise UserError(f"the results are of the profile {' and '.join(of_results)}{shown}: run `dvc repro`")
+    return of_results[0]
+
+
+def claims(card: pd.DataFrame, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The scorecard's rows in words, each with the names of the entries that show it."""
+    names = {entry["name"] for entry in found}
+    rows = []
+    for row in card.to_dict("records"):
+        number = {key: scorecard.written(row[key], row["unit"]) for key in ("ours", "low", "high", "bound")}
+        seeds = "one seed" if row["seeds"] == 1 else f"{row['seeds']} seeds"
+        words = {
+            "ours": number["ours"],
+            "interval": " to ".join(dict.fromkeys([number["low"], number["high"]])),
+            "needed": f"{row['side']} {number['bound']}",
+            "evidence": f"{seeds}; test items: {row['items']}" if row["seeds"] else "",
+            "shown": [name for name in row["shown_in"].split() if name in names],
+        }
+        rows.append(row | words)
+    return rows
+
+
+def feasibility(cells: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Counts for the overview, by task: feasible, descending and diverged cells, by arm."""
+    trained = cells[cells["method"] != "reference"]
+    tasks = {task: trained[trained["experiment"] == task] for task in ("video", "text", "lm")}
+    return {task: _counts(rows) for task, rows in tasks.items() if len(rows)}
+
+
+def _counts(trained: pd.DataFrame) -> dict[str, Any]:
+    constrained = trained[trained["method"] == "constrained"]
+    feasible = constrained["feasible"].eq(True)  # a missing verdict is not a feasible cell
+    known = trained.dropna(subset="descending")
+    falls = known["descending"].eq(True).groupby(known["method"])
+    return {
+        "constrained": len(constrained),
+        "feasible": int(feasible.sum()),
+        "infeasible": constrained[~feasible].to_dict("records"),
+        "descending": {method: (int(group.sum()), len(group)) for method, group in falls},
+        "diverged": int(trained["diverged"].eq(True).sum()),
+    }
+
+
+def flatten(metrics: dict[str, Any], prefix: str = "") -> dict[str, float]:
+    """Nested metrics under dotted names, as `dvc metrics show` prints them."""
+    flat: dict[str, float] = {}
+    for key, value in metrics.items():
+        flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat
+
+
+def page(folder: Path, cells: pd.DataFrame, metrics: dict[str, Any], card: pd.DataFrame) -> str:
+    """The HTML of the page; it loads nothing, and links only to the files beside it.
+
+    Raises:
+        UserError: as `entries` and `one_profile`.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["markup"] = markup
+    environment.filters["value"] = json.dumps
+    found = entries(folder)
+    return environment.get_template("report.html.j2").render(
+        entries=found,
+        claims=claims(card, found),
+        verdicts={word: int((card["verdict"] == word).sum()) for word in scorecard.VERDICTS},
+        rule=inspect.getdoc(scorecard),
+        bounds=scorecard.BOUNDS,
+        profile=one_profile(found, cells),
+        synthetic=any(entry["synthetic"] for entry in found),
+        feasibility=feasibility(cells),
+        metrics=flatten(metrics),
+    )
+
+
+def markup(text: str) -> Markup:
+    """A table's cell as HTML: its `**bold**` becomes strong, everything else stands as it is."""
+    return Markup(re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", str(escape(text))))

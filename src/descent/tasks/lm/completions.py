@@ -1,0 +1,119 @@
+"""Greedy completions of prompts with noise on every token, generated ones too, in AlpacaEval's format."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from tqdm import tqdm
+from transformers import DynamicCache
+
+from descent.config import Params
+from descent.io.folders import written_whole
+from descent.models.causal_lm import CausalLM
+from descent.runner import store
+from descent.runner.items import Item
+from descent.tasks.lm.data import Instructions
+from descent.tasks.text.batches import Scale
+from descent.training.devices import autocast
+from descent.training.noise import TEST, generator
+
+PROMPTS = 2**32 - 1  # the third number of the key of a prompt's noise, which no batch of the sweep has
+
+
+def file_name(gamma: float) -> str:
+    """Of the completions at one level."""
+    return f"gamma{float(gamma)}.json"
+
+
+def write(params: Params, data: Instructions, item: Item, out: Path) -> None:
+    """Complete the first prompts at each level with the first seed's model; the folder is written whole.
+
+    Each file is a list of {instruction, output, generator, dataset}, as alpaca_eval reads it. A prompt that
+    leaves no room for a response within the model's context is left out.
+
+    Raises:
+        UserError: the cell is missing.
+    """
+    wanted, cell = params.lm.completions, item.cells[0]
+    speaker = data.speaker()
+    first = [] if data.begin is None else [data.begin]
+    asked = data.prompts()[: wanted.prompts]
+    prompts = [[*first, *ids] for ids in speaker.encode([row["prompt"] for row in asked])]
+    order = [n for n, ids in enumerate(prompts) if len(ids) < data.max_tokens]
+    order.sort(key=lambda number: len(prompts[number]))
+    net = item.build([cell])
+    net.load_state_dict({name: value[None] for name, value in store.weights(item.runs, cell).items()})
+    net.to(item.device).eval()
+    sigma = Scale(data.frequencies, item.device)(net)
+    groups = [order[start : start + wanted.batch] for start in range(0, len(order), wanted.batch)]
+    steps = len(order) * len(wanted.gammas)
+    with (
+        written_whole(out) as folder,
+        autocast(item.device, params.training.precision),
+        tqdm(total=steps, desc=f"{item.name} completions", unit="prompt") as bar,
+    ):
+        for gamma in wanted.gammas:
+            texts: dict[int, str] = {}
+            for group in groups:
+                noise = prompt_noise(net, group, params.lm.evaluation.seed, data.max_tokens, gamma * sigma)
+                ids = complete(
+                    net, [prompts[n] for n in group], noise, data.end, wanted.max_tokens, data.max_tokens
+                )
+                texts |= dict(zip(group, map(speaker.decode, ids), strict=True))
+                bar.update(len(group))
+            told = {"generator": f"{cell.model}-{cell.method}-gamma{gamma:g}"}
+            rows = [
+                {key: asked[n][key] for key in ("instruction", "dataset")} | {"output": texts[n].strip(), **told}
+                for n in sorted(texts)
+            ]
+            (folder / file_name(gamma)).write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+
+
+def prompt_noise(
+    model: CausalLM, numbers: Sequence[int], seed: int, tokens: int, scale: Float[Tensor, " 1"]
+) -> Float[Tensor, "batch tokens width"]:
+    """gamma * sigma * n of these prompts: n depends on the prompt's number alone, not on its company or the
+    arm."""
+    device = scale.device
+    streams = (generator(TEST, seed, PROMPTS, number, device=device) for number in numbers)
+    return torch.stack([torch.randn(tokens, model.width, generator=s, device=device) for s in streams]) * scale
+
+
+@torch.no_grad()
+def complete(
+    model: CausalLM,
+    prompts: Sequence[Sequence[int]],
+    noise: Float[Tensor, "batch tokens width"],
+    end: int,
+    most: int,
+    context: int,
+) -> list[list[int]]:
+    """The tokens that follow each prompt, without the end token.
+
+    There is no padding: a batch begins with as many tokens as its shortest prompt has, then goes on token by
+    token, each text with its prompt's next token or, after that, with what the model finds likeliest. A text's
+    completion is therefore the same in any company.
+
+    Args:
+        noise: added to the embedding of the token at each place.
+        most: tokens of a completion.
+        context: tokens of a prompt with its completion.
+    """
+    device, lengths = noise.device, [len(ids) for ids in prompts]
+    texts, done = [list(ids) for ids in prompts], [False] * len(prompts)
+    limits = [min(length + most, context) for length in lengths]
+    cache, begin, reach = DynamicCache(), 0, min(lengths)
+    while not all(done):
+        ids = torch.tensor([ids[begin:reach] for ids in texts], device=device)
+        state = model.go_on(model.embed(ids) + noise[None, :, begin:reach], cache)
+        found = model.readout(state[0, :, -1]).argmax(-1).tolist()
+        for number, (text, token) in enumerate(zip(texts, found, strict=True)):
+            if len(text) == reach:  # its prompt is read
+                done[number] |= token == end or reach >= limits[number]
+                text.append(end if done[number] else token)
+        begin, reach = reach, reach + 1
+    answers = [text[length:limit] for text, length, limit in zip(texts, lengths, limits, strict=True)]
+    return [answer[: answer.index(end)] if end in answer else answer for answer in answers]

@@ -1,0 +1,67 @@
+"""Which arm writes better: alpaca_eval asks a language model, with a key of the user's."""
+
+import importlib.util
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from descent.errors import UserError
+from descent.tasks.lm.schema import Judge
+
+PROMPTS = 805  # AlpacaEval's own: the length-controlled rate knows how hard these are, in their order
+
+
+def win_rates(folder: Path, gammas: Sequence[float], judge: Judge) -> dict[str, dict[str, float]]:
+    """The constrained arm against the unconstrained one at each level, in percent of the prompts.
+
+    The length-controlled rate is there only of all AlpacaEval's prompts.
+
+    Raises:
+        UserError: no key, no alpaca_eval, no completions, or a judge that does not answer. Nothing is made up
+        then.
+    """
+    if not os.environ.get(judge.key):
+        raise UserError(
+            f"the judge needs a key: set the environment variable {judge.key} (its name: lm.judge.key "
+            f"in params.yaml); "
+            "every prompt is then sent to a paid service"
+        )
+    if importlib.util.find_spec("alpaca_eval") is None:
+        raise UserError("the judge needs the package alpaca_eval: `.venv/bin/pip install alpaca-eval`")
+    return {f"{gamma:g}": _rates(folder, float(gamma), judge) for gamma in sorted(set(gammas))}
+
+
+def _rates(folder: Path, gamma: float, judge: Judge) -> dict[str, float]:
+    from alpaca_eval import evaluate
+
+    ours, theirs = (
+        _outputs(folder / method / f"gamma{gamma}.json") for method in ("constrained", "unconstrained")
+    )
+    try:
+        board, _ = evaluate(
+            model_outputs=ours,
+            reference_outputs=theirs,
+            annotators_config=judge.annotators,
+            name=ours[0]["generator"],
+            is_return_instead_of_print=True,
+            is_overwrite_leaderboard=True,
+            output_path=None,
+        )
+    except Exception as error:  # whatever the service's library raises
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise UserError(
+            f"the judge {judge.annotators} does not answer ({reason}): check key and network"
+        ) from None
+    row = board.loc[ours[0]["generator"]]
+    rates = {"win_rate": float(row["win_rate"])}
+    if len(ours) == PROMPTS:
+        rates["length_controlled_win_rate"] = float(row["length_controlled_winrate"])
+    return rates
+
+
+def _outputs(path: Path) -> list[dict[str, str]]:
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        raise UserError(f"{path} is missing: run `dvc repro evaluate_lm`") from None

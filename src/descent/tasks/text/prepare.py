@@ -1,0 +1,186 @@
+"""Texts to memory-mappable token numbers, once for each data set and tokenizer."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from jaxtyping import Bool, Int64, Integer
+from tokenizers import Tokenizer
+from tqdm import tqdm
+
+from descent.errors import UserError
+from descent.io.folders import written_whole
+from descent.tasks.text import tokenizers
+from descent.tasks.text.schema import TokenizerSource
+
+SPLITS = ("train", "validation", "test")
+CHUNK = 1000  # texts that are tokenised at once, on all cores
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Texts, or pairs of texts, and their labels."""
+
+    texts: list[str] | list[tuple[str, str]]
+    labels: Int64[np.ndarray, " texts"]
+
+    def where(self, chosen: Bool[np.ndarray, " texts"]) -> "Examples":
+        """Those marked, in the same order."""
+        return Examples([self.texts[i] for i in np.flatnonzero(chosen)], self.labels[chosen])
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """One split: text i is tokens[offsets[i]:offsets[i + 1]]."""
+
+    tokens: Integer[np.ndarray, " tokens"]
+    offsets: Int64[np.ndarray, " ends"]  # one more than there are texts
+    cut: int  # texts that were longer
+
+
+def prepare(
+    name: str,
+    raw: Path,
+    out: Path,
+    source: TokenizerSource,
+    tokenizer_name: str,
+    max_tokens: int,
+    validation_share: float,
+    local_data: str,
+    profile: str,
+) -> None:
+    """Write `out`: <split>_tokens.npy, <split>_offsets.npy and <split>_labels.npy for train, validation and test.
+
+    Tokens are flat, uint16 where the vocabulary fits, else int32; offsets (texts + 1) and labels are int64. Beside
+    them: frequencies.npy (vocabulary,) int64, how often each token occurs in the training split, special tokens
+    included; tokenizer.json; and meta.json, with counts and a digest of all arrays and the tokenizer.
+
+    Args:
+        raw: the folder with train.parquet, test.parquet and source.json.
+        max_tokens: longer texts are cut, the longer one first in a pair.
+        validation_share: of the training texts, see `held_out`.
+
+    Raises:
+        UserError: raw data that are missing, a tokenizer that cannot be had, or too few texts for the split.
+    """
+    examples, facts = _raw(raw)
+    splits = _split(name, examples, validation_share)
+    tokenizer = tokenizers.build(source, _flat(splits["train"].texts), local_data)
+    known = set(examples["train"].texts)
+    with written_whole(out) as folder:
+        meta = {
+            "dataset": name,
+            "tokenizer": tokenizer_name,
+            "profile": profile,
+            "vocabulary": tokenizers.vocabulary(tokenizer),
+            "pad": tokenizers.special(tokenizer).pad,
+            "pairs": isinstance(splits["test"].texts[0], tuple),
+            "max_tokens": max_tokens,
+            "repeated": sum(text in known for text in splits["test"].texts),
+            **facts,
+            **_write(folder, name, splits, tokenizer, max_tokens),
+        }
+        (folder / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n")
+    cut, texts = (sum(meta[key].values()) for key in ("cut", "texts"))
+    print(
+        f"{out.name}: {cut:,} of {texts:,} texts ({cut / texts:.1%}) are longer than {max_tokens} tokens "
+        "and were cut"
+    )
+
+
+def _split(name: str, examples: dict[str, Examples], share: float) -> dict[str, Examples]:
+    """The three splits.
+
+    Raises:
+        UserError: nothing is left to train or to validate.
+    """
+    held = held_out(examples["train"].texts, share)
+    if held.all() or not held.any():
+        raise UserError(f"{name}: {len(held)} training texts are too few to hold out a share of {share}")
+    train = examples["train"]
+    return {"train": train.where(~held), "validation": train.where(held), "test": examples["test"]}
+
+
+def held_out(texts: Sequence[str] | Sequence[tuple[str, str]], share: float) -> Bool[np.ndarray, " texts"]:
+    """Which training texts validate: about this share.
+
+    A text draws for itself, so that the order does not matter and equal texts stay together. Of a pair the first
+    text draws: MultiNLI has several hypotheses to a premise, and none of its test premises trains either.
+    """
+    first = (text if isinstance(text, str) else text[0] for text in texts)
+    numbers = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in first)
+    return np.frombuffer(numbers, ">u8") < np.uint64(share * 2**64)
+
+
+def encode(
+    tokenizer: Tokenizer, texts: Sequence[str] | Sequence[tuple[str, str]], vocabulary: int, bar: tqdm
+) -> Encoded:
+    """Token numbers of the texts, one after another, with the special tokens and cut as the tokenizer is set."""
+    dtype = np.uint16 if vocabulary <= 1 << 16 else np.int32
+    tokens, lengths, cut = [np.empty(0, dtype)], [0], 0
+    for begin in range(0, len(texts), CHUNK):
+        found = tokenizer.encode_batch_fast(texts[begin : begin + CHUNK])
+        numbers = [encoding.ids for encoding in found]
+        lengths += map(len, numbers)
+        cut += sum(bool(encoding.overflowing) for encoding in found)
+        tokens.append(np.fromiter(chain.from_iterable(numbers), dtype))
+        bar.update(len(found))
+    return Encoded(np.concatenate(tokens), np.cumsum(lengths, dtype=np.int64), cut)
+
+
+def _raw(folder: Path) -> tuple[dict[str, Examples], dict[str, Any]]:
+    """The parts `train` and `test`, and what source.json says that meta.json says too."""
+    try:
+        facts = json.loads((folder / "source.json").read_text())
+        parts = {}
+        for part in ("train", "test"):
+            table = pq.read_table(folder / f"{part}.parquet")
+            texts = table["text"].to_pylist()
+            if "pair" in table.column_names:
+                texts = list(zip(texts, table["pair"].to_pylist(), strict=True))
+            parts[part] = Examples(texts, table["label"].to_numpy())
+        return parts, {key: facts[key] for key in ("synthetic", "classes", "dropped")}
+    except (OSError, ValueError, KeyError, pa.ArrowException):
+        raise UserError(
+            f"{folder} is missing or incomplete: run `dvc repro --force download_text@{folder.name}`"
+        ) from None
+
+
+def _flat(texts: list[str] | list[tuple[str, str]]) -> list[str]:
+    """Both texts of each pair."""
+    return texts if isinstance(texts[0], str) else list(chain.from_iterable(texts))
+
+
+def _write(
+    folder: Path, name: str, splits: dict[str, Examples], tokenizer: Tokenizer, max_tokens: int
+) -> dict[str, Any]:
+    """Write the tokenizer and all arrays; returns what meta.json says of them."""
+    size, encoded = tokenizers.vocabulary(tokenizer), {}
+    tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
+    digest = hashlib.sha256((folder / "tokenizer.json").read_bytes())
+    tokenizer.enable_truncation(max_tokens, strategy="longest_first")
+    texts = {split: len(splits[split].texts) for split in SPLITS}
+    with tqdm(desc=f"tokenising {name}", total=sum(texts.values()), unit="text") as bar:
+        for split in SPLITS:
+            encoded[split] = encode(tokenizer, splits[split].texts, size, bar)
+    arrays = {"frequencies": np.bincount(encoded["train"].tokens, minlength=size)}
+    for split in SPLITS:
+        arrays[f"{split}_tokens"] = encoded[split].tokens
+        arrays[f"{split}_offsets"] = encoded[split].offsets
+        arrays[f"{split}_labels"] = splits[split].labels
+    for key, array in arrays.items():
+        np.save(folder / f"{key}.npy", array)
+        digest.update(array.tobytes())
+    return {
+        "texts": texts,
+        "tokens": {split: len(encoded[split].tokens) for split in SPLITS},
+        "cut": {split: encoded[split].cut for split in SPLITS},
+        "digest": digest.hexdigest(),
+    }

@@ -1,0 +1,96 @@
+"""Text out of distribution: every layer's accuracy and loss over a sweep of test noise levels."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from descent.schema import Evaluation
+from descent.tasks.text.batches import Batch, Scale, gather, noisy_logits, unit_noise
+from descent.tasks.text.data import Texts, Tokens, by_length
+from descent.training.losses import text_losses
+from descent.training.noise import TEST
+
+TINY = 1e-7  # nats: below it a text's loss is rounding, and a ratio of two such losses is taken for 1
+
+
+@dataclass(frozen=True)
+class TextSweep:
+    """Scores of a stack of cells on test texts: means over texts and draws, and what is kept of single texts."""
+
+    loss: Float[np.ndarray, "gammas cells depth"]
+    accuracy: Float[np.ndarray, "gammas cells depth"]
+    hits: Bool[np.ndarray, "gammas cells draws texts"]  # whether the last layer is right
+    own: Float[np.ndarray, "cells depth draws texts"]  # f_l at the cell's own level, gamma = eps
+
+    def ratios(self, cell: int) -> Float[np.ndarray, "layers draws texts"]:
+        """f(X_l) / f(X_{l-1}) of every text at gamma = eps."""
+        f = self.own[cell].clip(min=TINY)
+        return f[1:] / f[:-1]
+
+
+@torch.no_grad()
+def sweep(
+    model: nn.Module,
+    tokens: Tokens,
+    gammas: Sequence[float],
+    eps: Sequence[float],
+    settings: Evaluation,
+    device: torch.device,
+    tell: Callable[[int], Any] = lambda count: None,
+) -> TextSweep:
+    """Evaluate a stack on all test texts at every noise level.
+
+    Common random numbers: the unit noise depends on the batch and the draw alone, so it is the same for all
+    levels, arms and, at one width, models. Each batch is encoded once a level; all layers are read from that.
+
+    Args:
+        gammas: test noise levels.
+        eps: each cell's own training level, one of gammas.
+        tell: called with the number of texts done, times cells.
+    """
+    texts, sigma = tokens.split("test"), Scale(tokens.frequencies, device)(model)
+    levels = torch.tensor(gammas, device=device)[:, None].expand(-1, len(eps))
+    own = [gammas.index(level) for level in eps]
+    loss, accuracy = 0.0, 0.0
+    hits = np.zeros((len(gammas), len(eps), settings.noise_draws, len(texts)), bool)
+    own_losses, order = [], by_length(texts.lengths, settings.batch)
+    for number, index in enumerate(order):
+        for draw in range(settings.noise_draws):
+            batch = gather(texts, index, (TEST, settings.seed, number, draw), device)
+            f, right = _at_levels(model, batch, levels, sigma)
+            loss, accuracy = loss + f.double().sum(-1), accuracy + right.double().sum(-1)
+            hits[:, :, draw, index] = right[:, :, -1].cpu().numpy()
+            own_losses.append(f[own, range(len(eps))].float().cpu().numpy())
+        tell(len(index) * len(eps))
+    count = len(texts) * settings.noise_draws
+    return TextSweep(
+        (loss / count).cpu().numpy(), (accuracy / count).cpu().numpy(), hits, _in_order(own_losses, order, texts)
+    )
+
+
+def _at_levels(
+    model: nn.Module, batch: Batch, levels: Float[Tensor, "gammas cells"], sigma: Float[Tensor, "#cells"]
+) -> tuple[Float[Tensor, "gammas cells depth batch"], Bool[Tensor, "gammas cells depth batch"]]:
+    """The loss of every layer on every text, and whether its output is right, with one noise for all levels."""
+    unit, f, right = unit_noise(model, batch), [], []
+    for level in levels:
+        logits = noisy_logits(model, batch, unit, level, sigma)
+        f.append(text_losses(logits, batch.labels))
+        right.append(logits.argmax(-1) == batch.labels)
+    return torch.stack(f), torch.stack(right)
+
+
+def _in_order(
+    parts: Sequence[Float[np.ndarray, "cells depth _"]], order: Sequence[np.ndarray], texts: Texts
+) -> Float[np.ndarray, "cells depth draws texts"]:
+    """What came batch by batch, all draws of one before the next, by text."""
+    draws = len(parts) // len(order)
+    whole = np.empty((*parts[0].shape[:2], draws, len(texts)), np.float32)
+    for place, part in enumerate(parts):
+        whole[:, :, place % draws, order[place // draws]] = part
+    return whole

@@ -1,0 +1,199 @@
+"""Clips to memory-mappable arrays of small gray frames, one per split, with exact statistics."""
+
+import hashlib
+import json
+import math
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+import cv2
+import numpy as np
+from jaxtyping import Int64
+from tqdm import tqdm
+
+from descent.errors import UserError
+from descent.io.folders import written_whole
+from descent.tasks.video.clips import Clip, find_clips, read_frames
+from descent.tasks.video.schema import Frame, Source
+
+SPLITS = ("train", "validation", "test")
+Counts = Int64[np.ndarray, "256"]  # how often each pixel value occurs
+Decoded = tuple[int, Counts]  # frames of a clip, and its pixels
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One clip to decode into a part file of raw bytes."""
+
+    clip: Clip
+    size: int
+    limit: int | None
+    part: Path
+
+
+def prepare(
+    name: str, raw: Path, out: Path, frame: Frame, source: Source, profile: str, workers: int | None = None
+) -> None:
+    """Write `out`: train.npy, validation.npy, test.npy (frames, size, size) uint8, and meta.json.
+
+    meta.json holds the clip index [name, first frame, frames] per split, mean, standard deviation (sigma) and
+    root mean square of the training frames in [0, 1] units, and a digest of the arrays and the clip index.
+
+    Args:
+        raw: the folder with source.json.
+        workers: processes that decode; None takes one per core. The result does not depend on it.
+
+    Raises:
+        UserError: too few clips for the split, or a clip that cannot be read.
+    """
+    clips = split_clips(find_clips(raw, source.part), frame.split, source)
+    with written_whole(out) as folder:
+        jobs = [
+            Job(clip, frame.size, source.frames_per_clip, _part(folder / f"{split}.npy", number))
+            for split in SPLITS
+            for number, clip in enumerate(clips[split])
+        ]
+        digest, index, histograms = hashlib.sha256(), {}, {}
+        bar = tqdm(desc=f"decoding {name}", total=len(jobs), unit="clip")
+        with closing(_decode_all(jobs, min(workers or os.cpu_count() or 1, len(jobs)))) as decoded, bar:
+            for split in SPLITS:
+                path = folder / f"{split}.npy"
+                histograms[split], index[split] = _join(path, clips[split], decoded, frame.size, digest, bar)
+        digest.update(json.dumps(index, sort_keys=True).encode())
+        meta = {
+            "dataset": name,
+            "profile": profile,
+            "size": frame.size,
+            "patch": frame.patch,
+            "frames": {split: sum(count for *_, count in index[split]) for split in SPLITS},
+            "clips": index,
+            "synthetic": source.generate is not None,
+            "digest": digest.hexdigest(),
+            **statistics(histograms["train"]),
+        }
+        (folder / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n")
+
+
+def split_clips(clips: Sequence[Clip], rule: str, source: Source) -> dict[str, list[Clip]]:
+    """Train, validation and test clips, no clip in two of them.
+
+    Args:
+        rule: `official`: a tenth of the official training clips validates, the official test clips test;
+            `training_only`: the official training clips alone, 80/10/10.
+        source: its train_clips and test_clips bound how many official clips are taken, evenly spread.
+
+    Raises:
+        UserError: fewer clips than the rule needs.
+    """
+    training = spread([clip for clip in clips if clip.split == "train"], source.train_clips)
+    testing = spread([clip for clip in clips if clip.split == "test"], source.test_clips)
+    needed = 2 if rule == "official" else 3
+    if len(training) < needed:
+        raise UserError(
+            f"found {len(training)} training clips, and the split `{rule}` needs at least {needed}: "
+            "add clips to the source, or change video.frame.split or train_clips"
+        )
+    tenth = max(1, round(0.1 * len(training)))
+    if rule == "official":
+        if not testing:
+            raise UserError("found no test clips: add some to the source, or set video.frame.split=training_only")
+        validation = spread(training, tenth)
+    else:
+        held = spread(training, 2 * tenth)
+        validation, testing = held[0::2], held[1::2]
+    train = [clip for clip in training if clip not in validation and clip not in testing]
+    return {"train": train, "validation": validation, "test": testing}
+
+
+def spread(items: Sequence[Item], count: int | None) -> list[Item]:
+    """At most `count` items, evenly spread over all; None takes all."""
+    if count is None or count >= len(items):
+        return list(items)
+    return [items[(2 * i + 1) * len(items) // (2 * count)] for i in range(count)]
+
+
+def statistics(histogram: Counts) -> dict[str, float]:
+    """Mean, standard deviation and root mean square in [0, 1] units, of pixels counted by their value."""
+    # Whole numbers of any length: exact, whatever the number of pixels or their order.
+    counts = [int(count) for count in histogram]
+    pixels = sum(counts)
+    total = sum(value * count for value, count in enumerate(counts))
+    squares = sum(value * value * count for value, count in enumerate(counts))
+    return {
+        "mean": total / pixels / 255,
+        "sigma": math.sqrt(pixels * squares - total * total) / pixels / 255,
+        "rms": math.sqrt(squares / pixels) / 255,
+    }
+
+
+def _decode_all(jobs: list[Job], workers: int) -> Iterator[Decoded]:
+    """The jobs' results in the jobs' order."""
+    if workers == 1:
+        yield from map(_decode, jobs)
+        return
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker)
+    try:
+        yield from pool.map(_decode, jobs)
+    except BrokenProcessPool:
+        raise UserError("a process that decodes clips was killed; free some memory and run again") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _start_worker() -> None:
+    cv2.setNumThreads(0)  # a process per core is enough
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends them all
+
+
+def _decode(job: Job) -> Decoded:
+    """Write a clip's frames to its part file; returns how many, and how often each pixel value occurs."""
+    frames, histogram = 0, np.zeros(256, np.int64)
+    with job.part.open("wb") as file:
+        for chunk in read_frames(job.clip, job.size, job.limit):
+            file.write(chunk.data)
+            frames += len(chunk)
+            histogram += np.bincount(chunk.ravel(), minlength=256)
+    return frames, histogram
+
+
+def _join(
+    path: Path, clips: list[Clip], decoded: Iterator[Decoded], size: int, digest: Any, bar: tqdm
+) -> tuple[Counts, list[list[Any]]]:
+    """Append the clips' part files to one .npy; returns the pixel counts and the clip index."""
+    histogram, index, first = np.zeros(256, np.int64), [], 0
+    with path.open("wb") as file:
+        _write_header(file, (0, size, size))
+        for number, clip in enumerate(clips):
+            frames, counts = next(decoded)
+            part = _part(path, number)
+            with part.open("rb") as source:
+                while block := source.read(1 << 22):
+                    digest.update(block)
+                    file.write(block)
+            part.unlink()
+            index.append([clip.name, first, frames])
+            histogram += counts
+            first += frames
+            bar.update()
+        file.seek(0)
+        _write_header(file, (first, size, size))
+    return histogram, index
+
+
+def _part(path: Path, number: int) -> Path:
+    """The part file of one clip of an array."""
+    return path.with_suffix(f".{number}.part")
+
+
+def _write_header(file: BinaryIO, shape: tuple[int, int, int]) -> None:
+    # Numpy leaves room for the first axis to grow: a header written again has the same length.
+    np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": shape})

@@ -1,0 +1,203 @@
+"""A tiny tokenised data set and the parameters for it, for the tests of the text experiments."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from descent.cells import Cell, scores_file
+from descent.config import Params
+from descent.models.parts.text import Embedded
+from descent.models.ut_text import TextUT
+from descent.runner import items, scores
+from descent.runner.items import Item
+from descent.tasks.text import evaluate as evaluation
+from descent.tasks.text import items as text
+from descent.tasks.text.data import Tokens, load
+from descent.training.devices import choose
+from tests.fakes.core import PRIMAL_DUAL, enter_project, small_params
+
+DATASET, VOCABULARY, LONGEST = "imdb", 14, 24
+PAD, FIRST, LAST = 0, 1, 2  # special tokens
+TELLING = (12, 13)  # the token that tells a text's class, one a class
+TEXTS = {"train": 43, "validation": 14, "test": 17}
+CPU = torch.device("cpu")
+LAYERS = 2
+
+DUAL = PRIMAL_DUAL | {"alpha": 0.1, "R0": 0.6, "resilience": "decay", "rho": 3.0, "warmup_epochs": 0}
+RATES = {"lr": 0.02, "dual_lr": 0.05, "batch": 8, "epochs": 3}
+ENCODER = RATES | {
+    "layers": 2,
+    "weights": {"random": {"width": 8, "heads": 2, "feedforward": 12}},
+    "dropout": 0.1,
+    "epochs": 2,
+}
+TEXT = {
+    "text.eps": 0.4,
+    "text.datasets": [DATASET],
+    "text.models": ["ut_text", "distilbert", "roberta"],
+    "text.tokenizers": ["bert"],
+    "text.tolerance": 0.02,
+    "text.report": "best",
+    "text.length_pool": 2,
+    "text.validation_batch": 4,
+    "text.search": {
+        "dual_lr": {"low": 0.1, "high": 10.0},
+        "rho": {"low": 0.25, "high": 4.0},
+        "lr": {"low": 0.3, "high": 3.0},
+        "unconstrained": "seeds",
+        "startup_trials": 2,
+        "seed": 0,
+    },
+    "text.evaluation": {"gammas": [0.0, 1.0, 2.0], "noise_draws": 2, "seed": 5, "batch": 5, "bootstrap": 7},
+    "models.ut_text": {
+        "tokenizer": "bert",
+        "embeddings": "frozen",
+        "embedding_std": 0.5,
+        "residual": True,
+        "exact_beta": False,
+        "decouple": False,
+    },
+    "models.roberta.tokenizer": "bert",
+    "primal_dual.ut_text": DUAL,
+    "primal_dual.distilbert": DUAL,
+    "primal_dual.roberta": DUAL,
+    "ablation": {"dataset": DATASET, "model": "ut_text", "eps": 0.4},
+    "profiles.demo.text": {"max_tokens": LONGEST, "eps": [0.0], "trials": 2},
+    "profiles.demo.text.ut_text": RATES | {"layers": [2, 3], "embeddings": {"width": 6}},
+    "profiles.demo.text.distilbert": ENCODER,
+    "profiles.demo.text.roberta": ENCODER,
+    "profiles.demo.ablation": {"alpha": [0.05, 0.1], "dual_lr": [0.01, 0.05], "seeds": 1},
+}
+
+
+def text_params(changes: dict[str, Any] | None = None) -> Params:
+    """Small parameters of the text experiments, then `changes` as in fakes_core."""
+    changes = changes or {}
+    whole = {key: value | changes.get(key, {}) for key, value in TEXT.items() if isinstance(value, dict)}
+    return small_params(TEXT | changes | whole)
+
+
+def write_tokens(folder: Path, seed: int = 0) -> Tokens:
+    """Texts of 4 to 11 tokens, one of which tells the class, in the files that preprocess_text writes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rng, digest = np.random.default_rng(seed), hashlib.sha256()
+    for split, count in TEXTS.items():
+        texts, labels = [], rng.integers(0, 2, count)
+        for label in labels:
+            words = rng.integers(3, min(TELLING), rng.integers(2, 10))
+            words[rng.integers(len(words))] = TELLING[label]
+            texts.append([FIRST, *words, LAST])
+        tokens = np.concatenate(texts).astype(np.int32)
+        np.save(folder / f"{split}_tokens.npy", tokens)
+        np.save(folder / f"{split}_offsets.npy", np.cumsum([0, *map(len, texts)]))
+        np.save(folder / f"{split}_labels.npy", labels)
+        digest.update(tokens.tobytes())
+        if split == "train":
+            np.save(folder / "frequencies.npy", np.bincount(tokens, minlength=VOCABULARY))
+    meta = {
+        "dataset": DATASET,
+        "tokenizer": "bert",
+        "vocabulary": VOCABULARY,
+        "pad": PAD,
+        "classes": ["bad", "good"],
+        "max_tokens": LONGEST,
+        "texts": TEXTS,
+        "synthetic": True,
+        "digest": digest.hexdigest(),
+    }
+    (folder / "meta.json").write_text(json.dumps(meta))
+    return load(folder)
+
+
+def enter_text_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Tokens:
+    """Make a project with the tokenised data set and work in it; its store of cells is its own.
+
+    The digest of the code, which takes longer than training here, is a word.
+    """
+    enter_project(folder, monkeypatch)
+    monkeypatch.setattr(text, "digest", lambda modules: "code")
+    monkeypatch.setattr(evaluation, "digest", lambda modules: "code")
+    return write_tokens(text.tokens_folder(text_params(), DATASET, "ut_text"))
+
+
+def text_item(params: Params, *words: str) -> Item:
+    """What the text stages make of these words; one word names an ablation."""
+    device = choose(params.device)
+    if len(words) == 1:
+        tokens = load(text.tokens_folder(params, params.ablation.dataset, params.ablation.model))
+        return text.ablation_item(params, tokens, device, *words)
+    text.check_names(params, *words)
+    return text.item(params, load(text.tokens_folder(params, *words[:2])), device, *words)
+
+
+def train_text(params: Params, *words: str) -> Item:
+    """stages.train_text, or stages.train_ablation, with these parameters."""
+    item = text_item(params, *words)
+    items.train(item)
+    return item
+
+
+def evaluate_text(params: Params, *words: str) -> Path:
+    """stages.evaluate_text, or stages.evaluate_ablation, with these parameters; returns the score file."""
+    item = text_item(params, *words)
+    tokens = load(text.tokens_folder(params, item.cells[0].dataset, item.cells[0].model))
+    file = scores_file("text", *words) if len(words) == 3 else Path(f"data/scores/ablation/{words[0]}.parquet")
+    scores.evaluate(item, evaluation.scoring(params, tokens, item), file)
+    return file
+
+
+def cells(model: str, seeds: Sequence[int] = (0,)) -> list[Cell]:
+    """One cell of a text model for each seed."""
+    return [Cell("text", DATASET, model, "constrained", LAYERS, 0.4, seed) for seed in seeds]
+
+
+def normal(*shape: int, seed: int = 1) -> Tensor:
+    """Standard normal numbers."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def shaken(model: nn.Module) -> nn.Module:
+    """The model with every parameter moved, biases too, and without dropout."""
+    for seed, parameter in enumerate(model.parameters()):
+        parameter.data += 0.2 * normal(*parameter.shape, seed=seed)
+    return model.eval()
+
+
+def inputs(tokens: Tokens) -> tuple[Tensor, Tensor]:
+    """Five texts of different lengths, and which of their tokens are real."""
+    texts = tokens.split("train")
+    ids, lengths, _ = texts.gather(np.array([0, 3, 7, 8, 12]))
+    assert len(lengths.unique()) > 2
+    return ids, torch.arange(ids.shape[1]) < lengths[:, None]
+
+
+def logits(model: nn.Module, ids: Tensor, mask: Tensor, noise: Tensor | float = 0.0) -> Tensor:
+    """(cells, layers, batch, classes), the layers read out one by one."""
+    each = torch.zeros(len(model.head.bias), 1, 1, 1)  # a frozen table is one for all cells, its noise is not
+    states = model.states(Embedded(model.embed(ids) + noise + each, mask))
+    return torch.stack([model.readout(state) for state in states], dim=1)
+
+
+def by_hand(model: TextUT, cell: int, vectors: np.ndarray) -> list[np.ndarray]:
+    """Logits of every layer for one text without padding, token by token, from eq. (47)-(48)."""
+    unrolled, head = model.unrolled, model.head
+    wa, wf, b = (p[cell, 0].detach().numpy() for p in (unrolled.attention, unrolled.feedforward, unrolled.bias))
+    weight, bias = head.weight[cell].detach().numpy(), head.bias[cell].detach().numpy()
+    y, found = vectors, []
+    for layer in range(unrolled.layers + 1):
+        if layer:
+            half = np.zeros_like(y)
+            for i in range(len(y)):
+                scores = np.array([np.dot(wa @ y[i], wa @ y[j]) for j in range(len(y))])
+                shares = np.exp(scores - scores.max())
+                half[i] = sum(share * row for share, row in zip(shares / shares.sum(), y, strict=True))
+            y = np.array([np.maximum(row - (wf + wf.T) / 2 @ row + b, 0) for row in half])
+        found.append(sum(y) / len(y) @ weight + bias)
+    return found

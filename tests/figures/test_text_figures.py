@@ -1,0 +1,183 @@
+"""Figures and tables about text, from a made-up results table: the right cells, bands, gaps, marks, notes."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from descent.analysis.select import select
+from descent.analysis.summary import cells_table
+from descent.analysis.trials import best_text
+from descent.config import Params
+from descent.figures.parts import ablations, catalogue, style, text_curves
+from tests.fakes.results import change, fake_params, fake_results
+from tests.fakes.results_text import BINS
+
+ROBERTA = {"experiment": "text", "dataset": "imdb", "model": "roberta", "eps": 0.4}
+NAMES = ["fig01_layerwise_descent", "fig04_text_robustness", "fig05_step_size", "fig09_training_noise"]
+NAMES += ["fig10_mnli_robustness", "fig12_layer_ratios", "fig14_alpha_ablation", "fig15_dual_lr_ablation"]
+
+
+@pytest.fixture(scope="module")
+def params() -> Params:
+    return fake_params()
+
+
+@pytest.fixture(scope="module")
+def made_up(params: Params) -> pd.DataFrame:
+    rows = fake_results(params)
+    return rows[rows["experiment"] != "video"]
+
+
+@pytest.fixture
+def results(made_up: pd.DataFrame) -> pd.DataFrame:
+    return made_up.copy()
+
+
+def render(name: str, results: pd.DataFrame, params: Params) -> Figure:
+    return catalogue.module(name, "figure").render(results, params)
+
+
+def panel(figure: Figure, title: str) -> Axes:
+    return next(axes for axes in figure.axes if title in axes.get_title())
+
+
+def line(axes: Axes, label: str):
+    return next(line for line in axes.lines if line.get_label() == label)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_value_one_seed_one_level_and_other_data_still_make_a_figure(name: str, tmp_path: Path) -> None:
+    values = fake_params().model_dump()
+    values["text"] |= {"datasets": ["imdb"], "models": ["ut_text"]}
+    values["ablation"] |= {"dataset": "imdb", "model": "ut_text"}
+    values["profiles"]["demo"]["text"] |= {"eps": [0.4], "trials": 1}
+    values["profiles"]["demo"]["ablation"] = {"alpha": [0.0], "dual_lr": [0.01], "seeds": 1}
+    small = Params.model_validate(values)
+    figure = render(name, fake_results(small), small)
+    style.save(figure, tmp_path / "figure.png")
+    words = " ".join(text.get_text() for text in figure.findobj(Text))
+    assert "UT, IMDb" in words and "RoBERTa" not in words and "MNLI" not in words
+
+
+def test_fig01_shows_the_best_trial_the_bound_and_chance(results: pd.DataFrame, params: Params) -> None:
+    cell = ROBERTA | {"method": "constrained", "seed": 2}
+    change(results, 0.001, **cell, metric="validation_loss", layer=8)
+    for layer in range(9):
+        change(results, 1.0 / 2**layer, **cell, metric="loss", gamma=0.4, layer=layer)
+    change(results, 0.75, **cell, metric="accuracy", layer=8)
+    figure = render("fig01_layerwise_descent", results, params)
+    loss, accuracy = figure.axes
+    assert line(loss, "constrained").get_ydata().tolist() == [1 / 2**layer for layer in range(9)]
+    assert set(line(accuracy, "constrained").get_ydata()) == {0.75}
+    asked = params.text_constraints("roberta", "imdb")
+    bound = [asked.R0 * (1 - asked.alpha) ** layer for layer in range(9)]
+    assert line(loss, "implied bound").get_ydata().tolist() == pytest.approx(bound)
+    assert set(line(accuracy, "chance").get_ydata()) == {0.5}
+
+
+def test_fig04_draws_the_best_trial_over_the_band_of_all(results: pd.DataFrame, params: Params) -> None:
+    for seed, accuracy in enumerate((0.5, 0.7, 0.9)):
+        change(results, accuracy, **ROBERTA, method="constrained", seed=seed, metric="accuracy")
+    best = select(best_text(cells_table(results, params)), **ROBERTA, method="constrained").squeeze()
+    axes = panel(render("fig04_text_robustness", results, params), "RoBERTa, IMDb")
+    assert set(line(axes, "constrained").get_ydata()) == {(0.5, 0.7, 0.9)[best["seed"]]}
+    heights = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == (pytest.approx(0.5), pytest.approx(0.9))  # 0.7 +- 0.2
+    assert set(line(panel(axes.figure, "DistilBERT, MNLI"), "chance").get_ydata()) == {1 / 3}
+    change(results, 1.0, **ROBERTA, method="constrained", seed=2, metric="diverged")
+    axes = panel(render("fig04_text_robustness", results, params), "RoBERTa, IMDb")
+    assert axes.collections[0].get_paths()[0].vertices[:, 1].max() < 0.75  # 0.6 +- 0.14
+
+
+def test_marks_of_text_are_those_of_the_cell_that_is_shown(results: pd.DataFrame, params: Params) -> None:
+    best = select(best_text(cells_table(results, params)), **ROBERTA, method="constrained").squeeze()
+    other = (best["seed"] + 1) % 3
+    change(results, 0.0, **ROBERTA, method="constrained", seed=other, metric="feasible", split="validation")
+    change(results, 0.0, **ROBERTA, method="constrained", metric="feasible", split="test")
+    axes = panel(render("fig04_text_robustness", results, params), "RoBERTa, IMDb")
+    assert line(axes, "constrained").get_marker() == "None"
+    change(results, 0.0, **ROBERTA, method="constrained", metric="feasible")
+    axes = panel(render("fig04_text_robustness", results, params), "RoBERTa, IMDb")
+    assert line(axes, "constrained (infeasible)").get_markerfacecolor() == "white"
+
+
+def test_fig09_has_every_level_in_its_shade_and_errors_that_complement(
+    results: pd.DataFrame, params: Params
+) -> None:
+    change(results, 0.8, model="distilbert", dataset="imdb", metric="accuracy", layer=3)
+    accuracy, error = render("fig09_training_noise", results, params).axes
+    for axes in (accuracy, error):
+        curves = [drawn for drawn in axes.lines if drawn.get_label().startswith(r"$\epsilon=")]
+        assert len(curves) == 6 and len({drawn.get_color() for drawn in curves}) == 6
+    for drawn in error.lines:
+        assert len(drawn.get_xdata()) == 7 and drawn.get_ydata()[3] == pytest.approx(0.2)
+
+
+def test_fig12_shares_and_numbers_are_those_of_the_rows(results: pd.DataFrame, params: Params) -> None:
+    where = {"experiment": "resilience", "varied": "decay"}
+    change(results, 0.125, **where, metric="ratio_mean")
+    shares = select(results, **where, metric="ratio_share", seed=0).sort_values("bin")["value"].to_numpy()
+    figure = render("fig12_layer_ratios", results, params)
+    drawn = panel(figure, "with relaxation (decay)").patches[0].get_data()
+    assert drawn.values.tolist() == pytest.approx(shares.tolist()) and drawn.values.sum() == pytest.approx(1)
+    assert drawn.edges[:-1].tolist() == pytest.approx(BINS) and drawn.edges[-1] == pytest.approx(2.02)
+    words = " ".join(text.get_text() for text in panel(figure, "with relaxation (decay)").texts)
+    assert "mean 0.125" in words
+    assert "paper\nmean 0.87\nmedian 0.82\n70.8% below 1" in words
+    assert panel(figure, "without relaxation").patches[1].get_data().values.sum() == pytest.approx(1)
+
+
+def test_an_ablation_with_a_missing_seed_has_a_gap_there(results: pd.DataFrame, params: Params) -> None:
+    for seed, accuracy in enumerate((0.6, 0.7, 0.8)):
+        where = {"experiment": "alpha", "varied": "0.1", "seed": seed}
+        change(results, accuracy, **where, metric="accuracy", layer=8)
+    _, cells = ablations.cells_of(results, params, "alpha")
+    found = ablations.over_seeds(select(cells, method="constrained"), "accuracy_out_of_distribution")
+    assert found.loc["0.1", ["mean", "std"]].tolist() == pytest.approx([0.7, 0.1])
+    gone = select(results, experiment="alpha", varied="0.2", seed=1).index
+    for rows in (results.drop(gone), results.assign(value=results["value"].mask(results.index.isin(gone)))):
+        axes = render("fig05_step_size", rows, params).axes[1]
+        assert np.isnan(line(axes, "constrained").get_ydata()).tolist() == [False, False, True]
+        assert line(axes, "constrained").get_ydata()[1] == pytest.approx(0.7)
+
+
+def test_ablations_mark_what_failed(results: pd.DataFrame, params: Params) -> None:
+    change(results, 0.0, experiment="dual_lr", varied="0.01", seed=1, metric="feasible", split="validation")
+    change(results, 1.0, experiment="dual_lr", varied="0.1", seed=2, metric="diverged")
+    for axes in render("fig15_dual_lr_ablation", results, params).axes:
+        assert line(axes, "constrained (infeasible)").get_xdata().tolist() == [0.01]
+        assert line(axes, "constrained (diverged)").get_xdata().tolist() == [0.1]
+        assert np.isnan(line(axes, "constrained").get_ydata()).tolist() == [False, False, True]
+        assert axes.get_xscale() == "log"
+
+
+def test_fig14_shows_the_lowest_the_middle_and_the_highest_level(results: pd.DataFrame, params: Params) -> None:
+    for gamma, accuracy in ((0.0, 0.9), (1.0, 0.8), (2.0, 0.7)):
+        change(results, accuracy, experiment="alpha", metric="accuracy", gamma=gamma, layer=8)
+    figure = render("fig14_alpha_ablation", results, params)
+    assert [axes.get_title() for axes in figure.axes] == [rf"test noise $\gamma={g}$" for g in (0, 1, 2)]
+    for axes, accuracy in zip(figure.axes, (0.9, 0.8, 0.7), strict=True):
+        assert line(axes, "constrained").get_xdata().tolist() == [0.02, 0.1, 0.2]
+        assert line(axes, "constrained").get_ydata().tolist() == pytest.approx([accuracy] * 3)
+        assert line(axes, "unconstrained").get_ydata() == pytest.approx([accuracy] * 2)
+
+
+def test_made_up_accuracy_rises_with_alpha_beyond_the_training_noise(
+    results: pd.DataFrame, params: Params
+) -> None:
+    drawn = line(render("fig05_step_size", results, params).axes[1], "constrained").get_ydata()
+    assert (np.diff(drawn) > 0).all()
+
+
+def test_depths_are_told_where_the_arms_differ() -> None:
+    both = pd.DataFrame({"method": ["constrained", "unconstrained"], "layers": [5, 3]})
+    assert text_curves.depths(both) == "$L=5$ (unconstr. 3)"
+    assert (
+        text_curves.depths(both.assign(layers=4)) == text_curves.depths(both.assign(layers=4).head(1)) == "$L=4$"
+    )
+    assert text_curves.depths(both.head(0)) == ""

@@ -1,0 +1,89 @@
+"""Tables about text from a made-up results table: numbers, marks, the paper's beside them, notes."""
+
+import pandas as pd
+import pytest
+
+from descent.analysis.select import select
+from descent.config import Params
+from descent.figures import table2_text_hyperparameters as table2
+from descent.figures import table4_text_auc as table4
+from descent.figures.parts import tables
+from tests.fakes.results import change, fake_params, fake_results
+
+ROBERTA = {"experiment": "text", "dataset": "imdb", "model": "roberta", "eps": 0.4}
+
+
+@pytest.fixture(scope="module")
+def params() -> Params:
+    return fake_params()
+
+
+@pytest.fixture
+def results(params: Params) -> pd.DataFrame:
+    return fake_results(params)
+
+
+def test_table2_stands_beside_what_is_known_of_the_papers(results: pd.DataFrame, params: Params) -> None:
+    change(results, 0.001, **ROBERTA, method="constrained", seed=1, metric="validation_loss", layer=8)
+    table = table2.build(results, params)
+    roberta = select(table, model="roberta", dataset="imdb").squeeze()
+    asked = params.text_constraints("roberta", "imdb")
+    assert (roberta["trial"], roberta["dual_lr"], roberta["R0"]) == (1, 0.015, asked.R0)
+    assert roberta["rho"] == pytest.approx(1.1 * asked.rho) and pd.isna(roberta["paper_rho"])
+    ut = select(table, model="ut_text", dataset="mnli").squeeze()
+    assert ut[["paper_layers", "paper_eps", "paper_1 - alpha", "paper_R0", "paper_rho"]].tolist() == [
+        3,
+        0,
+        0.9,
+        0.9,
+        1.98,
+    ]
+    shown = table2.display(table, params)
+    assert len(shown) == 6 and set(shown[("paper", "dual lr")]) == {tables.MISSING}
+    assert set(shown[("ours", "source")]) == {"random, width 32", "random, width 64"}
+    assert table2.notes(table, params)[0] == "DistilBERT: the paper prints L = 12, here it has 6 layers."
+
+
+def test_table2_names_where_weights_come_from(params: Params) -> None:
+    paper = params.model_copy(update={"profile": "paper"})
+    assert table2.source(paper, "ut_text") == table2.source(paper, "distilbert")
+    assert table2.source(paper, "roberta") == "hub: FacebookAI/roberta-large"
+
+
+def test_table4_numbers_bold_daggers_and_brackets(results: pd.DataFrame, params: Params) -> None:
+    for seed, accuracy in enumerate((0.5, 0.7, 0.9)):
+        change(results, accuracy, **ROBERTA, method="constrained", seed=seed, metric="accuracy")
+    change(results, 0.001, **ROBERTA, method="constrained", seed=1, metric="validation_loss", layer=8)
+    change(results, 0.0, **ROBERTA, method="constrained", seed=1, metric="feasible", split="validation")
+    change(results, 1.0, **ROBERTA, method="unconstrained", metric="diverged")
+    table = table4.build(results, params)
+    found = select(table, **{key: ROBERTA[key] for key in ("dataset", "model", "eps")}).squeeze()
+    assert found[["constrained", "constrained_mean", "constrained_sd"]].tolist() == pytest.approx([1.4, 1.4, 0.4])
+    assert (found["paper_constrained"], found["paper_unconstrained"], found["paper_layers"]) == (1.785, 1.642, 24)
+    shown = table4.display(table, params)
+    row = shown[(shown[("", "model")] == "RoBERTa") & (shown[("", "eps")] == "0.4")]["IMDb"].iloc[0]
+    assert row["constr."] == "1.400† (1.400 ± 0.400)" and row["unconstr."].startswith("**")
+    assert row["unconstr."].endswith("†**") and row["paper c."] == "**1.785**"
+    assert r"1.400$^{\dagger}$ (1.400 $\pm$ 0.400)" in tables.to_latex(shown, [])
+
+
+def test_table4_has_ut_beside_the_papers_of_its_depth_and_dashes_elsewhere(results, params: Params) -> None:
+    table = table4.build(results, params)
+    assert len(table) == 2 * (2 + 1 + 1) * 3
+    ut = select(table, model="ut_text", dataset="imdb", eps=0.4).set_index("layers")
+    assert ut["paper_constrained"].to_dict() == {3: 1.723, 5: 1.702}
+    values = params.model_dump()
+    values["profiles"]["demo"]["text"]["ut_text"]["layers"] = [4]
+    other = Params.model_validate(values)
+    ut = select(table4.build(fake_results(other), other), model="ut_text")
+    assert ut["paper_constrained"].isna().all() and len(ut) == 6
+
+
+def test_table4_counts_the_papers_wins_over_the_whole_grid_and_tells_chance(params: Params) -> None:
+    paper = params.model_copy(update={"profile": "paper"})
+    table = table4.build(fake_results(paper), paper)
+    notes = table4.notes(table, paper)
+    assert notes[1] == "In the same settings of the paper's table it has it in 57 of 72 settings."
+    assert notes[2] == "A guess has the area 1.000 (IMDb), 0.667 (MNLI)."
+    assert notes[3:] == ["DistilBERT: the paper prints L = 12, here it has 6 layers."]
+    assert int((table["paper_constrained"] == table["paper_unconstrained"]).sum()) == 3

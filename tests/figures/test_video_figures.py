@@ -1,0 +1,217 @@
+"""Every figure and table from a made-up results table: complete, honest about gaps, the same bytes twice."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from descent.analysis.summary import cells_table, select
+from descent.config import Params
+from descent.errors import UserError
+from descent.figures import fig02_video_robustness as fig02
+from descent.figures import fig07_video_descent, fig08_video_tradeoffs
+from descent.figures.parts import catalogue, curves, style
+from tests.fakes.results import change, fake_params, fake_results
+
+FOLDER = Path(catalogue.__file__).parent
+# Figure 16 shows texts: test_figures_lm has tests of its own for it.
+FIGURES = sorted(path.stem for path in FOLDER.glob("fig[0-9]*.py") if path.stem != "fig16_completions")
+TABLES = sorted(path.stem for path in FOLDER.glob("table[0-9]*.py"))
+
+
+@pytest.fixture(scope="module")
+def params() -> Params:
+    return fake_params()
+
+
+@pytest.fixture(scope="module")
+def made_up(params: Params) -> pd.DataFrame:
+    return fake_results(params)
+
+
+@pytest.fixture
+def results(made_up: pd.DataFrame) -> pd.DataFrame:
+    return made_up.copy()
+
+
+def panel(figure: Figure, title: str) -> Axes:
+    return next(axes for axes in figure.axes if title in axes.get_title())
+
+
+def line(axes: Axes, label: str):
+    return next(line for line in axes.lines if line.get_label() == label)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_renders_twice_to_the_same_bytes(name: str, results, params: Params, tmp_path: Path) -> None:
+    entry = catalogue.module(name, "figure")
+    for place in ("first", "second"):
+        figure = entry.render(results, params)
+        for ending in ("pdf", "png"):
+            style.save(figure, tmp_path / f"{place}.{ending}")
+    assert (tmp_path / "first.pdf").read_bytes() == (tmp_path / "second.pdf").read_bytes()
+    assert (tmp_path / "first.png").read_bytes() == (tmp_path / "second.png").read_bytes()
+    assert (tmp_path / "first.png").stat().st_size < 400_000
+    assert sum(len(axes.lines) for axes in figure.axes) >= 4
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_words_are_legible_and_synthetic_data_named(name: str, results, params: Params) -> None:
+    figure = catalogue.module(name, "figure").render(results, params)
+    written = [text for text in figure.findobj(Text) if text.get_text()]
+    assert min(text.get_fontsize() for text in written) >= 7
+    assert "demo: synthetic data" in [text.get_text() for text in written]
+    assert figure.get_figwidth() in (style.COLUMN, style.TEXT)
+
+
+def test_real_data_carry_no_stamp(params: Params) -> None:
+    real = params.model_copy(update={"profile": "small"})
+    figure = fig02.render(fake_results(real), real)
+    assert not [text for text in figure.findobj(Text) if "synthetic" in text.get_text()]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_without_its_rows_names_the_stage(name: str, results, params: Params) -> None:
+    references = results[results["method"] == "reference"]
+    empty = references[references["experiment"] == "none"]
+    with pytest.raises(UserError, match="stage evaluate_"):
+        catalogue.module(name, "figure").render(empty, params)
+
+
+def test_the_stamp_follows_the_data_that_a_figure_shows(params: Params) -> None:
+    values = params.model_dump()
+    for dataset in params.text.datasets:
+        values["profiles"]["demo"]["texts"][dataset] = {"path": dataset}
+    real_texts = Params.model_validate(values)
+    assert style.synthetic(real_texts) and not style.synthetic(real_texts, ("text",))
+    for name, expected in (("fig02_video_robustness", True), ("fig04_text_robustness", False)):
+        assert catalogue.sidecar(catalogue.module(name, "figure"), "figure", real_texts)["synthetic"] is expected
+    assert style.synthetic(real_texts, ("video", "text"))
+
+
+def test_figures_never_import_torch() -> None:
+    names = [f"descent.figures.{path.stem}" for path in FOLDER.glob("*.py") if path.stem != "__init__"]
+    names += ["stages.figure", "stages.table", "stages.report", "stages.plots", "stages.collect"]
+    code = f"import sys, importlib; sys.path.insert(0, 'src'); [importlib.import_module(n) for n in {names}]"
+    code += "; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_names_are_found_in_the_folder_and_an_unknown_one_lists_them() -> None:
+    assert catalogue.module("fig03_depth", "figure").TITLE
+    with pytest.raises(
+        UserError, match=r"no figure 'fig99'; known: fig01_layerwise_descent, fig02_video_robustness, fig03_depth"
+    ):
+        catalogue.module("fig99", "figure")
+    with pytest.raises(UserError, match="no table 'fig03_depth'"):
+        catalogue.module("fig03_depth", "table")
+
+
+@pytest.mark.parametrize(("kind", "name"), [("figure", n) for n in FIGURES] + [("table", n) for n in TABLES])
+def test_sidecars_hold_the_values_of_their_parameters(kind: str, name: str, params: Params) -> None:
+    found = catalogue.sidecar(catalogue.module(name, kind), kind, params)
+    assert found["name"] == name and found["profile"] == "demo" and found["synthetic"] is True
+    assert not any("$" in key for key in found["parameters"])
+    if "profiles.demo.video.layers" in found["parameters"]:
+        assert found["parameters"]["profiles.demo.video.layers"] == params.budget.video.layers
+    assert "\n" not in found["caption"] and len(found["caption"]) > 80
+
+
+def test_a_missing_point_is_a_gap_in_its_curve_and_a_missing_cell_no_curve(results, params: Params) -> None:
+    cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "eps": 0.13}
+    hole = select(results, **cell, metric="rmse", method="constrained", gamma=0.3).index
+    gone = select(results, **cell, method="unconstrained").index
+    assert len(hole) and len(gone)
+    axes = fig02.render(results.drop([*hole, *gone]), params).axes[4]  # second row, second column
+    drawn = line(axes, "constrained")
+    assert 0.3 not in drawn.get_xdata() and 0.25 in drawn.get_xdata()
+    assert min(drawn.get_ydata()) > 0
+    assert "unconstrained" not in [drawn.get_label() for drawn in axes.lines]
+
+
+def test_an_infeasible_cell_is_drawn_hollow_and_named(results, params: Params) -> None:
+    change(results, 0.0, experiment="video", dataset="avenue", model="ut", method="constrained", metric="feasible")
+    figure = fig02.render(results, params)
+    marked = line(figure.axes[0], "constrained (infeasible)")
+    assert marked.get_marker() == "o" and marked.get_markerfacecolor() == "white"
+    assert line(figure.axes[1], "constrained").get_marker() == "None"
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert {"constrained", "constrained (infeasible)", "unconstrained"} <= set(labels)
+
+
+def test_a_diverged_cell_is_drawn_with_crosses(results, params: Params) -> None:
+    change(
+        results, 1.0, experiment="video", dataset="avenue", model="ut", method="unconstrained", metric="diverged"
+    )
+    assert line(fig02.render(results, params).axes[0], "unconstrained (diverged)").get_marker() == "x"
+
+
+def test_a_cell_that_diverged_before_any_measurement_is_named_without_a_curve(results, params: Params) -> None:
+    cell = {"experiment": "video", "dataset": "avenue", "model": "ut", "method": "unconstrained", "eps": 0.13}
+    change(results, 1.0, **cell, metric="diverged")
+    change(results, float("nan"), **cell, metric="rmse")
+    change(results, float("nan"), **cell, metric="validation_loss")
+    drawn = line(fig02.render(results, params).axes[0], "unconstrained (diverged)")
+    assert len(drawn.get_xdata()) == 0
+
+
+def test_arms_differ_in_dash_and_colour_in_every_panel(results, params: Params) -> None:
+    for axes in fig02.render(results, params).axes:
+        assert line(axes, "constrained").get_linestyle() == "-"
+        assert line(axes, "unconstrained").get_linestyle() == "--"
+        assert line(axes, "constrained").get_color() != line(axes, "unconstrained").get_color()
+
+
+def test_seeds_are_averaged_and_a_point_that_one_seed_lacks_is_left_out() -> None:
+    rows = [("rmse", 0.0, 0, 1.0), ("rmse", 0.0, 1, 3.0), ("rmse", 0.1, 0, 5.0)]
+    table = pd.DataFrame(rows, columns=["metric", "gamma", "seed", "value"])
+    assert curves.curve(table, "gamma", "rmse").to_dict() == {0.0: 2.0}
+
+
+def test_fig07_shows_the_losses_and_the_implied_bound(results, params: Params) -> None:
+    cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 3, "eps": 0.13}
+    for layer in range(4):
+        test = {"metric": "loss", "gamma": 0.13, "layer": layer, "method": "constrained"}
+        change(results, 4.0 / 2**layer, **cell, **test)
+    axes = panel(fig07_video_descent.render(results, params), "L=3")
+    assert line(axes, "constrained").get_ydata().tolist() == [4.0, 2.0, 1.0, 0.5]
+    asked = params.primal_dual.dust
+    bound = line(axes, "implied bound").get_ydata().tolist()
+    assert bound == pytest.approx([asked.R0 * (1 - asked.alpha) ** layer for layer in range(4)])
+
+
+def test_fig08_takes_the_largest_turns_that_fig02_does_not_show(results, params: Params) -> None:
+    setting = {"experiment": "video", "dataset": "avenue", "model": "ut", "layers": 3, "eps": 0.0}
+    for gamma in params.evaluation.gammas:
+        where = {"metric": "rmse", "gamma": gamma}
+        change(results, 50.0 if gamma == 0 else 5.0, **setting, **where, method="constrained")
+        change(results, 10.0, **setting, **where, method="unconstrained")
+    picked = fig08_video_tradeoffs.chosen(cells_table(results, params), headline=0.13)
+    assert [choice["model"] for choice in picked].count("ut") == 1 and len(picked) == 3
+    assert picked[0] == {name: setting[name] for name in ("dataset", "model", "layers", "eps")}
+    change(results, 0.0, **setting, method="constrained", metric="feasible")
+    again = fig08_video_tradeoffs.chosen(cells_table(results, params), headline=0.13)
+    assert picked[0] not in again
+
+
+def test_fig08_never_repeats_what_fig02_shows(results, params: Params) -> None:
+    only = results[(results["eps"] == 0.13) & (results["layers"] == 3) & (results["experiment"] == "video")]
+    assert fig08_video_tradeoffs.chosen(cells_table(only, params), headline=0.13) == []
+    figure = fig08_video_tradeoffs.render(only, params)
+    assert "no further setting\nin this grid" in [text.get_text() for text in figure.findobj(Text)]
+
+
+def test_fig13_counts_descending_cells(results, params: Params) -> None:
+    change(
+        results, 99.0, experiment="video", model="ut", dataset="ucsd", metric="validation_loss", layer=2, layers=3
+    )
+    figure = catalogue.module("fig13_all_descents", "figure").render(results, params)
+    texts = [text.get_text() for text in panel(figure, "UT").texts]
+    assert "15 of 18 descend" in texts  # 18 constrained cells, of which three (one per level) now rise
+    assert "18 of 18 descend" in [text.get_text() for text in panel(figure, "DUST").texts]
+    assert "9 of 9 descend" in [text.get_text() for text in panel(figure, "ViT").texts], "it has one depth"

@@ -1,0 +1,102 @@
+"""Tables about video from a made-up results table: numbers, marks, the paper's beside them, LaTeX and Markdown."""
+
+import pandas as pd
+import pytest
+
+from descent.analysis.select import select
+from descent.config import Params
+from descent.figures import table1_video_hyperparameters as table1
+from descent.figures import table3_video_rmse as table3
+from descent.figures.parts import tables
+from tests.fakes.results import change, fake_params, fake_results
+
+
+@pytest.fixture(scope="module")
+def params() -> Params:
+    return fake_params()
+
+
+@pytest.fixture
+def results(params: Params) -> pd.DataFrame:
+    return fake_results(params)
+
+
+def table3_setting(table: pd.DataFrame, model: str = "dust") -> pd.Series:
+    return select(table, dataset="ucsd", model=model, layers=5, eps=0.13).squeeze()
+
+
+def test_table3_numbers_by_hand(results, params: Params) -> None:
+    cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13}
+    for step, gamma in enumerate(params.evaluation.gammas):
+        change(results, 10.0 + step, **cell, method="constrained", metric="rmse", gamma=gamma)
+    table = table3.build(results, params)
+    found = table3_setting(table)
+    assert found["constrained"] == pytest.approx(16.0)  # the mean of 10 ... 22; the training level is no part
+    assert (found["paper_constrained"], found["paper_unconstrained"]) == (13.240, 13.257)
+    levels, depths = {*params.budget.video.eps, params.eps}, params.budget.video.layers
+    each = 2 * len(depths) + 1  # ViT has one depth
+    assert len(table) == len(params.video.datasets) * each * len(levels)
+
+
+def test_table3_bold_daggers_dashes_and_wins(results, params: Params) -> None:
+    cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13}
+    change(results, 0.0, **cell, method="constrained", metric="feasible")
+    change(results, 1.0, **cell, method="unconstrained", metric="rmse")
+    lost = select(results, **(cell | {"layers": 3}), method="unconstrained").index
+    table = table3.build(results.drop(lost), params)
+    shown = table3.display(table, params)
+    rows = shown[(shown[("", "model")] == "DUST") & (shown[("", "eps")] == "0.13")].set_index(("", "L"))["UCSD"]
+    assert rows.loc["5", "constr."].endswith(tables.DAGGER) and "**" not in rows.loc["5", "constr."]
+    assert rows.loc["5", "unconstr."] == "**1.00**"
+    assert rows.loc["3", "unconstr."] == tables.MISSING and "**" not in rows.loc["3", "constr."]
+    assert rows.loc["5", ["paper c.", "paper u."]].tolist() == ["**13.2**", "13.3"]
+    notes = table3.notes(table, params)
+    assert notes[0] == "The constrained arm is better in 42 of 44 settings."  # but what changed and a ViT's
+    assert "orientation only" in notes[-1]
+
+
+def test_table3_counts_the_papers_wins_over_the_whole_grid(params: Params) -> None:
+    paper = params.model_copy(update={"profile": "paper"})
+    notes = table3.notes(table3.build(fake_results(paper), paper), paper)
+    assert notes[1] == "In the same settings of the paper's table it is in 74 of 105 settings."
+    assert len(notes) == 3 and "the images of hub: google/vit-base-patch16-224" in notes[2]
+
+
+def test_table1_stands_beside_what_is_known_of_the_papers(results, params: Params) -> None:
+    table = table1.build(results, params).set_index("parameter")
+    assert table.loc["R0", ["ut ours", "ut paper", "dust ours", "dust paper"]].tolist() == [5.5, 5.5, 6.5, 6.5]
+    assert table.loc["1 - alpha", ["ut paper", "dust paper"]].tolist() == [0.78, 0.75]
+    assert table.loc["lr", ["ut paper", "dust paper"]].isna().all()
+    shown = table1.display(table.reset_index(), params)
+    assert shown[("UT", "paper")].tolist().count(tables.MISSING) == len(shown) - 2
+    assert shown[("DUST", "ours")].iloc[0] == "6.5"
+    assert table.loc[["R0", "1 - alpha", "L"], "vit ours"].tolist() == [0.44, 0.71, "4"]
+    assert table.loc[["R0", "1 - alpha"], "vit paper"].tolist() == [0.44, 0.71]
+    assert (
+        table.loc["weights", "vit ours"] == "random, width 48" and table.loc[["T", "N"], "vit ours"].isna().all()
+    )
+
+
+def test_what_stands_for_a_patch_is_told_where_it_is_not_the_patch(params: Params) -> None:
+    (direct,) = tables.vit_notes(params)
+    assert "resized to 32 x 32" in direct and "unfolding" not in direct
+    values = params.model_dump()
+    values["profiles"]["demo"]["video"]["vit"]["weights"]["random"]["width"] = 24
+    (other,) = tables.vit_notes(Params.model_validate(values))
+    assert "through a fixed orthonormal unfolding, its width being 24 and not 48." in other
+    assert (
+        tables.vit_notes(params.model_copy(update={"video": params.video.model_copy(update={"models": ["ut"]})}))
+        == []
+    )
+
+
+def test_latex_and_markdown_say_the_same() -> None:
+    columns = pd.MultiIndex.from_tuples([("", "model_a"), ("UCSD", "ours"), ("UCSD", "paper")])
+    table = pd.DataFrame([["UT", "**1.50**", "2.00†"], ["DUST", tables.MISSING, "3 %"]], columns=columns)
+    latex = tables.to_latex(table, ["a note"])
+    assert r" & \multicolumn{2}{c}{UCSD} \\" in latex and "% a note" in latex
+    assert r"UT & \textbf{1.50} & 2.00$^{\dagger}$ \\" in latex and r"DUST & -- & 3 \% \\" in latex
+    assert r"model\_a" in latex
+    lines = tables.to_markdown(table, ["a note"]).splitlines()
+    assert lines[0] == "| model_a | UCSD ours | UCSD paper |" and lines[2] == "| UT | **1.50** | 2.00† |"
+    assert lines[-1] == "a note" or lines[-2] == "a note"

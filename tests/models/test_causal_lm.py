@@ -1,0 +1,148 @@
+"""The language model is the library's own, read out at every layer; what does not train stays as it was."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from descent.errors import UserError
+from descent.models.causal_lm import CausalLM, adapted, build
+from descent.tasks.lm.data import Instructions
+from descent.tasks.lm.schema import LoRA
+from tests.fakes.lm import LAYERS, LORA, SIZE, VOCABULARY, cell, enter_lm_project, llama, lm_params, save_llama
+
+IDS = torch.randint(VOCABULARY, (3, 9), generator=torch.Generator().manual_seed(1))
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Instructions:
+    return enter_lm_project(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_states_and_logits_are_the_librarys(tied: bool) -> None:
+    whole = llama(tied)
+    with torch.no_grad():
+        right = whole(input_ids=IDS, output_hidden_states=True)
+        model = CausalLM(llama(tied)).eval()
+        states = model.states(model.embed(IDS))
+        assert len(states) == LAYERS + 1 == len(right.hidden_states)
+        for ours, theirs in zip(states[:-1], right.hidden_states[:-1], strict=True):
+            torch.testing.assert_close(ours[0], theirs)
+        # The library's last hidden state has been through the norm, ours has not: the readout has the norm.
+        torch.testing.assert_close(model.normalised(states[-1])[0], right.hidden_states[-1])
+        torch.testing.assert_close(model.readout(states[-1])[0], right.logits)
+        torch.testing.assert_close(
+            model.readout(states[1])[0], whole.lm_head(whole.model.norm(right.hidden_states[1]))
+        )
+
+
+def test_every_parameter_has_a_cells_axis_and_a_tied_head_is_one_parameter() -> None:
+    assert all(parameter.shape[0] == 1 for parameter in CausalLM(llama()).parameters())
+    free, tied = (sum(p.numel() for p in CausalLM(llama(t)).parameters()) for t in (False, True))
+    assert free - tied == VOCABULARY * SIZE["width"]
+    assert tied == sum(p.numel() for p in llama(True).parameters())
+
+
+def test_padding_behind_a_text_changes_nothing_in_it() -> None:
+    model = CausalLM(llama()).eval()
+    longer = torch.cat([IDS, torch.full((3, 4), 2)], dim=1)
+    with torch.no_grad():
+        for short, long in zip(model.states(model.embed(IDS)), model.states(model.embed(longer)), strict=True):
+            torch.testing.assert_close(short, long[:, :, :9])
+
+
+def test_of_a_model_with_adapters_they_alone_train_and_are_kept() -> None:
+    plain = CausalLM(llama())
+    model = CausalLM(adapted(llama(), LoRA(**LORA)))
+    names = [name for name, _ in model.named_parameters()]
+    assert names and all("lora" in name for name in names) and list(model.state_dict()) == names
+    assert {name.split("/")[4] for name in names} == {
+        "q_proj",
+        "k_proj",
+        "v_proj",
+        "o_proj",
+        "gate_proj",
+        "up_proj",
+        "down_proj",
+    }
+    assert not model.table.requires_grad and not model.head.requires_grad
+    # The second matrix of a new adapter is zero: it begins as the model that it adapts.
+    model.eval(), plain.eval()
+    torch.testing.assert_close(model.states(model.embed(IDS))[-1], plain.states(plain.embed(IDS))[-1])
+    before = {name: value.clone() for name, value in model.named_buffers()}
+    step = torch.optim.AdamW(model.parameters(), lr=0.1)
+    model.readout(model.states(model.embed(IDS))[-1]).square().mean().backward()
+    step.step()
+    assert all(torch.equal(value, before[name]) for name, value in model.named_buffers())
+    assert not torch.equal(model.states(model.embed(IDS))[-1], plain.states(plain.embed(IDS))[-1])
+
+
+def test_dropout_of_adapters_is_switched_with_the_model() -> None:
+    model = CausalLM(adapted(llama(), LoRA(rank=2, scale=4.0, dropout=0.9)))
+    for parameter in model.parameters():
+        parameter.data.normal_()
+    last = lambda: model.states(model.embed(IDS))[-1]  # noqa: E731
+    model.train()
+    assert not torch.equal(last(), last())
+    model.eval()
+    assert torch.equal(last(), last())
+
+
+def test_random_weights_follow_the_seed_and_the_weights_of_a_folder_are_read(data: Instructions) -> None:
+    one, two = (build(lm_params(), data, cell()) for _ in range(2))
+    assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
+    whole = save_llama(Path("data/local/tiny"))
+    read = build(pretrained(lora=LORA), data, cell())
+    torch.testing.assert_close(read.table[0], whole.model.embed_tokens.weight.data)
+    tied = save_llama(Path("data/local/tiny"), tied=True)
+    torch.testing.assert_close(build(pretrained(), data, cell()).head, tied.lm_head.weight)
+
+
+def pretrained(**budget: object) -> object:
+    asked = {"weights": {"path": "tiny", "random": None}, "tokenizer": {"path": "tiny", "train": None}} | budget
+    changes = {f"profiles.demo.lm.{key}": value for key, value in asked.items()}
+    return lm_params(changes | {"local_data": "data/local"})
+
+
+def spoil(change: str, folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    if change == "weights":
+        weights = load_file(folder / "model.safetensors")
+        weights.pop("model.layers.1.self_attn.q_proj.weight")
+        save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    elif change == "file":
+        (folder / "model.safetensors").unlink()
+    else:
+        config |= {"model_type": "gpt2"} if change == "architecture" else {}
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+@pytest.mark.parametrize(
+    ("changes", "spoiled", "told"),
+    [
+        ({}, "architecture", "is a 'gpt2', not a 'llama'"),
+        ({}, "weights", "has no weights for model.layers.1.self_attn.q_proj.weight"),
+        ({}, "file", "cannot be loaded: it should be a folder with config.json and model.safetensors"),
+        ({"num_hidden_layers": 2}, "", "has 2 layers, profiles.<profile>.lm.layers says 3"),
+        ({"vocab_size": VOCABULARY - 1}, "", "name the model's own tokenizer"),
+        ({"eos_token_id": 5}, "", r"ends with \[5\]"),
+        ({"max_position_embeddings": 20}, "", "reads at most 20 tokens"),
+    ],
+)
+def test_a_folder_with_another_model_is_told(changes: dict, spoiled: str, told: str, data: Instructions) -> None:
+    folder = Path("data/local/tiny")
+    save_llama(folder, **changes)
+    if spoiled:
+        spoil(spoiled, folder)
+    with pytest.raises(UserError, match=told):
+        build(pretrained(), data, cell())
+
+
+def test_without_the_hub_the_local_way_is_told(data: Instructions, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    params = pretrained(weights={"hub": {"id": "nobody/nothing-at-all"}, "random": None})
+    with pytest.raises(UserError, match=r"with `path` in place of `hub` under profiles.<profile>.lm.weights"):
+        build(params, data, cell())

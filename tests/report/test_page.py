@@ -1,0 +1,223 @@
+"""The report page: everything that stands in figures/, nothing from elsewhere."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from descent.analysis import results, summary
+from descent.analysis.scorecard import VERDICTS
+from descent.config import Params
+from descent.errors import UserError
+from descent.report import page as report
+from stages import collect, figure, scorecard, table
+from stages import report as report_stage
+from tests.fakes.results import fake_params, fake_results
+
+FIGURES = ["fig03_depth", "fig05_step_size", "fig08_video_tradeoffs"]
+TABLES = ["table1_video_hyperparameters", "table3_video_rmse", "table4_text_auc"]
+ROOT = Path(__file__).parent.parent
+
+
+class Page(HTMLParser):
+    """What a page loads and links to, its headings' names and its words."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.links: list[str] = []
+        self.names: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        values = dict(attributes)
+        self.loaded += [values[key] for key in ("src", "srcset", "data") if values.get(key)]
+        self.loaded += [tag] if tag in ("script", "link", "iframe", "object") else []
+        self.links += [values["href"]] if values.get("href") else []
+        self.names += [values["id"]] if values.get("id") else []
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def params() -> Params:
+    return fake_params()
+
+
+@pytest.fixture(scope="module")
+def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in which the stages made some figures and tables and the page from made-up scores."""
+    root = tmp_path_factory.mktemp("project")
+    for name in ("params.yaml", "data/paper"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).symlink_to(ROOT / name)
+    (root / "data" / "scores").mkdir()
+    made_up = fake_results(params)
+    broken = summary.select(made_up, dataset="avenue", model="ut", method="constrained", layers=3, eps=0.13)
+    made_up.loc[summary.select(broken, metric="feasible").index, "value"] = 0.0
+    identities = list(made_up[summary.CELL[1:]].itertuples(index=False, name=None))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        patch.setattr("descent.config.load", lambda *_: params)
+        for path, cells in summary.declared(params).items():
+            wanted = set(cells)
+            results.write(made_up[[identity in wanted for identity in identities]], path)
+        collect.main()
+        for name in FIGURES:
+            figure.main(name)
+        for name in TABLES:
+            table.main(name)
+        scorecard.main()
+        report_stage.main()
+    return root
+
+
+@pytest.fixture(scope="module")
+def text(project: Path) -> str:
+    return (project / "figures/index.html").read_text()
+
+
+def test_the_page_loads_nothing_and_links_only_to_files_beside_it(project: Path, text: str) -> None:
+    page = Page(text)
+    assert len(page.loaded) == len(FIGURES) and all(
+        src.startswith("data:image/png;base64,") for src in page.loaded
+    )
+    assert not re.search(r"https?://|url\(|@import", re.sub(r"base64,[A-Za-z0-9+/=]+", "", text))
+    files = [link for link in page.links if not link.startswith("#")]
+    assert len(files) == 2 * len(FIGURES) + 3 * len(TABLES)
+    assert all((project / "figures" / link).exists() for link in files)
+    assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.names)
+
+
+def test_the_page_shows_every_entry_in_the_papers_order(text: str) -> None:
+    assert Page(text).names == ["scorecard", "overview", *FIGURES, *TABLES]
+
+
+def test_an_entry_has_its_caption_parameters_profile_and_maker(project: Path, text: str) -> None:
+    words = " ".join(" ".join(Page(text).words).split())
+    sidecar = json.loads((project / "figures/fig03_depth.json").read_text())
+    assert sidecar["caption"] in words and f"Figure 3: {sidecar['title']}" in words
+    assert "profiles.demo.video.layers" in words and str(sidecar["parameters"]["evaluation.gammas"]) in words
+    assert "figure@fig03_depth" in words and "src/descent/figures/fig03_depth.py" in words
+    assert "profile: demo" in words and "The data are synthetic." in words
+    assert "mean over gamma &lt;= eps" in text
+
+
+def test_tables_are_real_tables(project: Path, text: str) -> None:
+    sidecar = json.loads((project / "figures/table3_video_rmse.json").read_text())
+    bold = next(cell for row in sidecar["rows"] for cell in row if cell.startswith("**"))
+    assert f"<strong>{bold.strip('*')}</strong>" in text and "**" not in text
+    assert '<th colspan="4" class="group">UCSD</th>' in text
+    assert all(note in " ".join(Page(text).words) for note in sidecar["notes"])
+
+
+def test_the_overview_counts_and_lists_infeasible_cells(params: Params, text: str) -> None:
+    grid = params.budget.video
+    cells = 3 * (2 * len(grid.layers) + 1) * len({*grid.eps, params.eps})  # ViT has one depth
+    words = " ".join(" ".join(Page(text).words).split())
+    assert f"{cells - 1} of {cells} constrained video cells ended feasible" in words
+    texts = params.budget.text
+    trained = 2 * (len(texts.ut_text.layers) + 1 + 1) * len({*texts.eps, params.text.eps}) * texts.trials
+    assert f"{trained} of {trained} constrained text cells ended feasible" in words
+    assert words.count("Diverged: 0.") == 3 and "The infeasible video cells (1)" in words
+    assert "The infeasible text cells" not in words and "text.constrained_wins_share" in words
+    assert "<td>avenue</td><td>ut</td><td>3</td><td>0.13</td>" in text
+    assert "video.constrained_wins_share" in words
+
+
+def test_the_page_and_its_inputs_are_the_same_bytes_again(params: Params, project: Path, monkeypatch) -> None:
+    monkeypatch.chdir(project)
+    monkeypatch.setattr("descent.config.load", lambda *_: params)
+    files = [*project.glob("figures/*"), *project.glob("data/*.*")]
+    before = {path: path.read_bytes() for path in files}
+    collect.main()
+    figure.main("fig03_depth")
+    table.main("table3_video_rmse")
+    report_stage.main()
+    assert len(files) > 10 and before == {path: path.read_bytes() for path in files}
+
+
+def test_what_stage_collect_writes(project: Path) -> None:
+    cells = pd.read_csv(project / "data/summary.csv")
+    assert {"mean_rmse", "worst_violation", "descending", "area", "varied"} <= set(cells.columns)
+    assert len(cells) == len(pd.read_parquet(project / "data/results.parquet")[summary.CELL].drop_duplicates())
+    written = (project / "data/metrics.json").read_text()
+    metrics = report.flatten(json.loads(written))
+    assert {"video.rmse_in_distribution.constrained", "text.area.constrained"} <= set(metrics) and len(
+        metrics
+    ) <= 25
+    assert written == json.dumps(json.loads(written), indent=1, sort_keys=True) + "\n"
+
+
+def test_real_data_bring_no_notice(project: Path, tmp_path: Path) -> None:
+    for path in (project / "figures").glob("fig03*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    sidecar = json.loads((tmp_path / "fig03_depth.json").read_text()) | {"profile": "small", "synthetic": False}
+    (tmp_path / "fig03_depth.json").write_text(json.dumps(sidecar))
+    card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
+    page = report.page(tmp_path, cells.assign(profile="small"), {}, card)
+    assert "synthetic" not in page and "profile: small" in page
+
+
+def test_nothing_to_show_and_a_missing_picture_are_told(project: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no figure or table yet"):
+        report.entries(tmp_path)
+    (tmp_path / "fig03_depth.json").write_text((project / "figures/fig03_depth.json").read_text())
+    with pytest.raises(UserError, match=r"lacks fig03_depth.pdf, fig03_depth.png"):
+        report.entries(tmp_path)
+
+
+def test_figures_of_another_profile_than_the_results_are_refused(project: Path) -> None:
+    found = report.entries(project / "figures")
+    cells = pd.read_csv(project / "data/summary.csv")
+    assert report.one_profile(found, cells) == "demo"
+    found[1]["profile"] = "paper"
+    with pytest.raises(UserError, match=f"of the profile demo, but not {found[1]['name']}: run `dvc repro`"):
+        report.one_profile(found, cells)
+    with pytest.raises(UserError, match="of the profile demo and small"):
+        report.one_profile([], pd.concat([cells, cells.assign(profile="small")]))
+
+
+def test_results_of_two_profiles_or_of_another_are_refused(project: Path, tmp_path: Path) -> None:
+    table = pd.read_parquet(project / "data/results.parquet")
+    mixed = pd.concat([table, table.head(1).assign(profile="small")])
+    results.write(mixed, tmp_path / "mixed.parquet")
+    with pytest.raises(
+        UserError, match=r"mixed.parquet is of demo, small, its parameters of demo: run `dvc repro`"
+    ):
+        results.read(tmp_path / "mixed.parquet", "demo")
+    with pytest.raises(UserError, match="is of demo, small, not of demo"):
+        results.collect([tmp_path / "mixed.parquet"], "demo")
+    with pytest.raises(UserError, match="is of demo, its parameters of paper"):
+        results.read(project / "data/results.parquet", "paper")
+    with pytest.raises(UserError, match="missing"):
+        results.read(tmp_path / "none.parquet", "demo")
+
+
+def test_the_scorecard_comes_first_and_each_claim_links_to_what_shows_it(project: Path, text: str) -> None:
+    words = " ".join(" ".join(Page(text).words).split())
+    card = pd.read_csv(project / "data/scorecard.csv")
+    counted = card["verdict"].value_counts()
+    told = ", ".join(f"{counted.get(verdict, 0)} {verdict}" for verdict in VERDICTS)
+    assert f"{len(card)} claims: {told}. These verdicts are about synthetic data" in words
+    assert "The rule" in words and "seeds; test items: imdb 400, mnli 400" in words
+    assert text.index('id="scorecard"') < text.index("<img") and text.count("<tr><td>Video: ") == 6
+    depth = card.set_index("claim").loc["video_depth"]
+    assert text.count('href="#fig03_depth"') == 2 and text.count(depth["statement"]) == 2
+    assert "MIN_ITEMS test items" in words
+
+
+def test_words_of_the_scorecard_are_escaped(project: Path) -> None:
+    card = pd.read_csv(project / "data/scorecard.csv").astype({"statement": object})
+    card.loc[0, "statement"] = '<script>f_1 < f_0 & "so"</script>'
+    page = report.page(project / "figures", pd.read_csv(project / "data/summary.csv"), {}, card)
+    assert "<script" not in page and "&lt;script&gt;f_1 &lt; f_0 &amp; &#34;so&#34;" in page
+
+
+def test_words_of_a_table_are_escaped() -> None:
+    assert str(report.markup("a < b **1.0**")) == "a &lt; b <strong>1.0</strong>"

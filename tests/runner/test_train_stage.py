@@ -1,0 +1,202 @@
+"""The training stage: it trains what is missing, in stacks, and survives being killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+
+from descent.cells import WHY, runs_folder
+from descent.errors import UserError
+from descent.runner import store
+from descent.tasks.video.data import Prepared
+from descent.training import stacks
+from descent.training.settings import Setting
+from tests.fakes.core import (
+    enter_project,
+    environment,
+    make_project,
+    serially,
+    small_params,
+    train_cells,
+    video_item,
+    write_params,
+)
+
+BUDGET = "profiles.demo.video"
+ITEM = ("video", "ucsd", "dust", "constrained")
+OUT = runs_folder(*ITEM)
+
+
+@pytest.fixture
+def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
+    return enter_project(tmp_path / "project", monkeypatch)
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The stacks that were trained, by their cells' names."""
+    return serially(monkeypatch)
+
+
+def names(out: Path = OUT) -> list[str]:
+    return sorted(path.name for path in out.iterdir())
+
+
+def test_only_what_is_missing_is_trained(prepared: Prepared, trained: list) -> None:
+    budget = {f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [0.0]}
+    train_cells(small_params({"eps": 0.0} | budget), *ITEM)
+    assert trained == [["L2-eps0.0-seed0"], ["L3-eps0.0-seed0"]] and names() == [
+        "L2-eps0.0-seed0",
+        "L3-eps0.0-seed0",
+    ]
+    kept = (OUT / "L3-eps0.0-seed0" / "weights.safetensors").read_bytes()
+    train_cells(small_params({"eps": 0.2} | budget), *ITEM)
+    assert trained[2:] == [["L2-eps0.2-seed0"], ["L3-eps0.2-seed0"]]
+    assert names() == ["L2-eps0.0-seed0", "L2-eps0.2-seed0", "L3-eps0.0-seed0", "L3-eps0.2-seed0"]
+    assert (OUT / "L3-eps0.0-seed0" / "weights.safetensors").read_bytes() == kept
+    train_cells(small_params({"eps": 0.0} | budget), *ITEM)
+    assert len(trained) == 4 and names() == ["L2-eps0.0-seed0", "L3-eps0.0-seed0"]
+    assert not list((store.root() / "stacks").glob("*.pt"))
+
+
+def test_cells_of_one_depth_train_together_within_the_limit(prepared: Prepared, trained: list) -> None:
+    elements = 7 * 3 * 64  # batch * tokens * atoms
+    changes = {f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [0.0, 0.5], "training.stack_elements.cpu": 2 * elements}
+    train_cells(small_params({"eps": 0.2} | changes), *ITEM)
+    assert [len(stack) for stack in trained] == [2, 1, 2, 1] and len(names()) == 6
+
+
+def test_a_finished_cell_says_what_it_is_and_holds_its_own_weights(prepared: Prepared, trained: list) -> None:
+    params = small_params()
+    train_cells(params, *ITEM)
+    item = video_item(params, *ITEM)
+    cell = item.cells[-1]
+    store.check(OUT, cell, item.fingerprint(cell, item.settings[cell]))
+    weights, record = store.weights(OUT, cell), store.record(OUT, cell)
+    assert weights["dictionaries"].shape == (3, 16, 64)
+    assert record["cell"] == {key: value for key, value in vars(cell).items() if key not in WHY}
+    assert record["diverged"] is False and 1 <= record["epoch"] <= 4
+    history = pd.read_csv(OUT / cell.name / "history.csv")
+    assert len(history) == 4 * 4 and history.notna().all(axis=None)
+    assert Setting.recorded(record["setting"]) == item.settings[cell]
+    assert not torch.equal(store.weights(OUT, item.cells[-2])["dictionaries"], weights["dictionaries"])
+
+
+def test_an_interrupted_stage_goes_on_from_its_checkpoint(
+    prepared: Prepared, trained: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params = small_params({"training.checkpoint_seconds": 0.0})
+    began: list[int] = []
+    original = stacks.train
+
+    def fragile(*arguments: object, progress: object, **others: object) -> object:
+        def tell(epoch: int, f: torch.Tensor) -> None:
+            began.append(epoch)
+            if len(began) == 3:
+                raise KeyboardInterrupt
+            progress(epoch, f)
+
+        return original(*arguments, progress=tell, **others)
+
+    monkeypatch.setattr(stacks, "train", fragile)
+    with pytest.raises(KeyboardInterrupt):
+        train_cells(params, *ITEM)
+    assert not OUT.exists() and len(list((store.root() / "stacks").glob("*.pt"))) == 1
+    train_cells(params, *ITEM)
+    assert began == [1, 2, 3, 3, 4, 1, 2, 3, 4] and len(names()) == 6
+
+
+def test_a_stage_killed_while_it_publishes_a_stack_trains_it_again_in_the_same_company(
+    prepared: Prepared, trained: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params, original = small_params({"training.checkpoint_seconds": 0.0}), store.publish
+
+    def once(*arguments: object) -> None:
+        original(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(store, "publish", once)
+    with pytest.raises(KeyboardInterrupt):
+        train_cells(params, *ITEM)
+    monkeypatch.setattr(store, "publish", original)
+    train_cells(params, *ITEM)
+    assert trained[0] == trained[1], "the same stack, so that its checkpoint is found"
+
+
+def test_no_cell_is_trained_twice_after_two_interruptions_with_other_grids(
+    prepared: Prepared, trained: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*arguments: object, **others: object) -> None:
+        raise KeyboardInterrupt
+
+    def go(*eps: float) -> None:
+        train_cells(small_params({f"{BUDGET}.eps": list(eps), f"{BUDGET}.layers": [2]}), *ITEM)
+
+    original = stacks.train
+    monkeypatch.setattr(stacks, "train", die)
+    for grid in ((0.0, 0.13, 0.5), (0.13,)):
+        with pytest.raises(KeyboardInterrupt):
+            go(*grid)
+    monkeypatch.setattr(stacks, "train", original)
+    go(0.0, 0.13, 0.5)
+    names = [name for stack in trained[2:] for name in stack]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_a_stack_that_does_not_fit_the_gpu_is_told_with_what_to_lower(
+    prepared: Prepared, trained: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object, **others: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB.\nmore")
+
+    monkeypatch.setattr(stacks, "train", full)
+    told = (
+        r"3 cells of ucsd-dust-constrained, L = 2.*lower training\.stack_elements\.cuda \(now 100000\).*9 GiB\.\)$"
+    )
+    with pytest.raises(UserError, match=told):
+        train_cells(small_params(), *ITEM)
+
+
+def start(project: Path) -> subprocess.Popen:
+    command = [sys.executable, "-m", "stages.train_video", *ITEM]
+    return subprocess.Popen(command, cwd=project, env=environment(), stderr=subprocess.DEVNULL)
+
+
+def kill(process: subprocess.Popen, project: Path) -> None:
+    """SIGKILL the stage, not its workers, once it has written a checkpoint."""
+    began, deadline = time.time(), time.monotonic() + 120
+    while not any(path.stat().st_mtime > began for path in (project / ".cells" / "stacks").glob("*.pt")):
+        assert process.poll() is None, "it ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+
+
+@pytest.mark.slow
+def test_a_stage_killed_twice_ends_with_the_weights_of_an_undisturbed_one(tmp_path: Path) -> None:
+    plan = {"training.checkpoint_seconds": 0.0, f"{BUDGET}.epochs": 100, f"{BUDGET}.eps": [0.0, 0.5]}
+    projects = [make_project(tmp_path / name) for name in ("calm", "killed")]
+    for project in projects:
+        write_params(project, plan)
+    calm, killed = projects
+    assert start(calm).wait() == 0
+    for _ in range(2):
+        kill(start(killed), killed)
+        assert not (killed / OUT).exists()
+    assert start(killed).wait() == 0
+    assert len(names(calm / OUT)) == 6 and names(killed / OUT) == names(calm / OUT)
+    for name in names(calm / OUT):
+        one, two = calm / OUT / name, killed / OUT / name
+        assert (one / "weights.safetensors").read_bytes() == (two / "weights.safetensors").read_bytes()
+        assert json.loads((one / "cell.json").read_text()) == json.loads((two / "cell.json").read_text())
+        tables = [pd.read_csv(place / "history.csv").drop(columns="seconds") for place in (one, two)]
+        pd.testing.assert_frame_equal(*tables, check_exact=True)
+    assert not list((killed / ".cells" / "stacks").glob("*.pt"))

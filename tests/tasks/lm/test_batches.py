@@ -1,0 +1,168 @@
+"""Instruction tuning: which tokens count, the same for both arms, and estimates that are right on average."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from descent.models.causal_lm import CausalLM, build
+from descent.runner import store
+from descent.schema import Optimizer
+from descent.tasks.lm.batches import Batch, InstructionTuning, gather, unit_noise
+from descent.tasks.lm.data import Instructions
+from descent.training.noise import embedding_scale
+from tests.fakes.core import values
+from tests.fakes.lm import CPU, LAYERS, LORA, cell, enter_lm_project, evaluate_lm, lm_item, lm_params, train_lm
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Instructions:
+    return enter_lm_project(tmp_path, monkeypatch)
+
+
+def task(data: Instructions, method: str = "constrained", **changes: object) -> InstructionTuning:
+    params = lm_params({f"lm.{key}": value for key, value in changes.items()})
+    return InstructionTuning(params, data, CPU, cell(method))
+
+
+def model(data: Instructions) -> CausalLM:
+    return build(lm_params(), data, cell())
+
+
+def test_the_response_and_its_end_are_predicted_and_nothing_else(data: Instructions) -> None:
+    texts = data.split("train")
+    batch = gather(texts, np.arange(6), (1, 2, 3), CPU)
+    said = iter(batch.targets.tolist())
+    for number in range(6):
+        whole = texts.tokens[texts.offsets[number] : texts.offsets[number + 1]].tolist()
+        response = whole[texts.labels[number] :]
+        assert response[-1] == data.end and whole[0] == data.begin
+        assert [next(said) for _ in response] == response
+        assert "Response:" in data.speaker().decode(whole[: texts.labels[number]])
+    assert next(said, None) is None
+
+
+def test_both_arms_get_the_same_batches_and_noise_and_epochs_differ(data: Instructions) -> None:
+    one, two, net = task(data), task(data, "unconstrained"), model(data)
+    for place in [(0, 0), (1, 3), (0, 2)]:
+        a, b = one.batch(*place), two.batch(*place)
+        assert a.key == b.key == (0, *place) and a.training and torch.equal(a.ids, b.ids)
+        assert torch.equal(unit_noise(net, a), unit_noise(net, b))
+    assert not torch.equal(unit_noise(net, one.batch(0, 0)), unit_noise(net, one.batch(1, 0)))
+    assert sum(size for _, size in one.validation()) == sum(
+        int((texts.lengths - texts.labels).sum()) for texts in [data.split("validation")]
+    )
+
+
+def test_noise_is_on_real_tokens_alone_and_as_large_as_asked(data: Instructions) -> None:
+    one, net = task(data), model(data)
+    batch = one.batch(0, 0)
+    unit = unit_noise(net, batch)
+    assert not batch.mask.all() and not unit[0][~batch.mask].any() and unit[0][batch.mask].all()
+    table, counts = net.table[0].detach(), torch.from_numpy(data.frequencies)
+    entries = table.repeat_interleave(counts, dim=0)
+    sigma = embedding_scale(net.table, counts.float() / counts.sum())
+    assert sigma.item() == pytest.approx(entries.std(correction=0).item(), rel=1e-4)
+    seen = []
+    net.states = lambda noisy: seen.append(noisy.detach()) or [noisy] * (LAYERS + 1)
+    one.losses(net, batch)
+    torch.testing.assert_close(seen[0], net.embed(batch.ids) + 0.25 * sigma * unit)
+
+
+def plain(net: CausalLM, one: InstructionTuning, batch: Batch) -> Tensor:
+    """f_0 ... f_L by the definition."""
+    sigma, unit = one.scale(net), unit_noise(net, batch)
+    states = net.states(net.embed(batch.ids) + one.eps * sigma * unit)
+    return torch.stack([cross_entropy(net.readout(s)[0][batch.predicts], batch.targets) for s in states])
+
+
+def test_losses_and_gradients_are_those_of_the_definition(data: Instructions) -> None:
+    one, net = task(data), model(data)
+    batch, weights = one.batch(0, 1), torch.tensor([0.5, 1.0, -2.0, 3.0])
+    found = []
+    for f in (one.losses(net, batch)[0], plain(net, one, batch)):
+        found.append([f, *torch.autograd.grad(weights @ f, list(net.parameters()))])
+    for ours, right in zip(*found, strict=True):
+        torch.testing.assert_close(ours, right, rtol=1e-4, atol=1e-5)
+
+
+def test_the_unconstrained_arm_measures_all_layers_and_moves_by_the_last(data: Instructions) -> None:
+    net, ours, erm = model(data), task(data), task(data, "unconstrained")
+    batch = ours.batch(0, 0)
+    one, two = ours.losses(net, batch), erm.losses(net, batch)
+    torch.testing.assert_close(one, two)
+    gradients = [torch.autograd.grad(f[0, -1], list(net.parameters()), retain_graph=True) for f in (one, two)]
+    for a, b in zip(*gradients, strict=True):
+        torch.testing.assert_close(a, b)
+    summed = torch.autograd.grad(two.sum(), list(net.parameters()))
+    for a, b in zip(gradients[1], summed, strict=True):
+        torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"readout_tokens": 9}, {"readout_layers": 1}, {"readout_tokens": 9, "readout_layers": 2}]
+)
+def test_drawn_tokens_and_layers_give_losses_and_gradients_that_are_right_on_average(
+    asked: dict, data: Instructions
+) -> None:
+    one, net, count = task(data, **asked, logits_at_once=200), model(data), 150
+    batch, weights = one.batch(0, 0), torch.tensor([0.5, 1.0, -2.0, 3.0])
+    assert batch.predicts.sum() > 2 * 9
+    head = net.get_parameter("lm_head/weight")
+    with torch.no_grad():  # noise follows the same key as the draws: here these alone are to differ
+        states = net.states(net.embed(batch.ids) + one.eps * one.scale(net) * unit_noise(net, batch))
+    net.states = lambda noisy: states
+    drawn, moved = [], []
+    for number in range(count):
+        f = one.losses(net, batch._replace(key=(0, 0, number)))[0]
+        drawn.append(f.detach())
+        moved.append(torch.autograd.grad(weights @ f, head)[0].flatten()[:400])
+    f = plain(net, one, batch)
+    right = torch.autograd.grad(weights @ f, head)[0].flatten()[:400]
+    for sample, mean in ((torch.stack(drawn), f.detach()), (torch.stack(moved), right)):
+        error = (sample.mean(0) - mean).abs()
+        assert (error <= 5 * sample.std(0) / count**0.5 + 1e-5).all()
+    assert torch.stack(drawn)[:, -1].std() < 1e-5  # the objective itself is never a draw
+    assert torch.stack(moved).std(0).max() > 1e-4
+
+
+def test_validation_and_evaluation_never_draw(data: Instructions) -> None:
+    one, net = task(data, readout_tokens=3, readout_layers=1), model(data)
+    for batch, _ in one.validation():
+        torch.testing.assert_close(one.losses(net, batch)[0], plain(net, one, batch), rtol=1e-4, atol=1e-5)
+
+
+def test_the_primal_optimizer_is_the_tasks_choice(data: Instructions) -> None:
+    assert lm_item(lm_params({"lm.optimizer": {"kind": "adamw", "weight_decay": 0.5}}), "constrained").primal == (
+        Optimizer(kind="adamw", weight_decay=0.5)
+    )
+    weights = []
+    for decay in (0.0, 0.5):
+        item = train_lm(lm_params({"lm.optimizer": {"kind": "adamw", "weight_decay": decay}}), "unconstrained")
+        weights.append(store.weights(item.runs, item.cells[0])["lm_head/weight"])
+    assert weights[1].square().sum() < weights[0].square().sum()
+    assert values()["lm"]["optimizer"]["kind"] == "adamw"
+
+
+def test_with_adapters_the_store_holds_nothing_else_and_scores_come_from_it(data: Instructions) -> None:
+    params = lm_params({"profiles.demo.lm.lora": LORA, "profiles.demo.lm.epochs": 1})
+    item = train_lm(params, "constrained")
+    kept = store.weights(item.runs, item.cells[0])
+    assert kept and all("lora" in name for name in kept)
+    rows = evaluate_lm(params, "constrained")
+    assert {"loss", "accuracy", "violation", "feasible", "validation_loss"} <= set(rows["metric"])
+
+
+def test_a_fingerprint_follows_what_shapes_the_weights(data: Instructions) -> None:
+    def name(**changes: object) -> str:
+        item = lm_item(lm_params({key.replace("__", "."): value for key, value in changes.items()}), "constrained")
+        return item.fingerprint(item.cells[0], item.settings[item.cells[0]])
+
+    budget = "profiles__demo__lm__"
+    shaping = [{}, {budget + "lora": LORA}, {budget + "batch": 3}, {budget + "lr": 0.5}, {"lm__readout_tokens": 5}]
+    shaping += [{"lm__optimizer": {"kind": "adam", "weight_decay": 0.0}}, {"primal_dual__causal_lm": {"R0": 9.0}}]
+    assert len({name(**changes) for changes in shaping}) == len(shaping)
+    assert name(lm__evaluation={"batch": 2}) == name() == name(lm__logits_at_once=99)

@@ -1,0 +1,233 @@
+"""Text training: batches by their key, unlike cells in one stack, the search and its interruptions."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from descent.arms.constrained import Constrained
+from descent.cells import Cell
+from descent.models import ut_text
+from descent.models.parts.text import Embedded
+from descent.primal_dual.multipliers import Multipliers
+from descent.schema import PrimalDual
+from descent.tasks.text.batches import Batch, Classification, Scale
+from descent.tasks.text.data import Tokens
+from descent.training.settings import Setting, together
+from tests.fakes.core import small_problem
+from tests.fakes.text import CPU, DATASET, normal, text_params, write_tokens
+
+BUDGET = "profiles.demo.text"
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Tokens:
+    return write_tokens(tmp_path / "imdb-bert")
+
+
+def stack(method: str = "constrained", seed: int = 0, eps: tuple[float, ...] = (0.0, 0.2, 0.5)) -> list[Cell]:
+    return [Cell("text", DATASET, "ut_text", method, 2, level, seed) for level in eps]
+
+
+def task(tokens: Tokens, cells: list[Cell], **budget: object) -> Classification:
+    params = text_params({f"{BUDGET}.ut_text.{key}": value for key, value in budget.items()})
+    return Classification(params, tokens, CPU, cells)
+
+
+def same_batch(one: Batch, other: Batch) -> bool:
+    tensors = zip(one[:3], other[:3], strict=True)
+    return one[3:] == other[3:] and all(a.shape == b.shape and torch.equal(a, b) for a, b in tensors)
+
+
+def test_a_batch_is_a_function_of_seed_epoch_and_step_in_both_arms(tokens: Tokens) -> None:
+    one, two = task(tokens, stack()), task(tokens, stack("unconstrained")[1:])
+    places = [(0, 0), (2, 4), (0, 3), (1, 1)]
+    forwards = {place: one.batch(*place) for place in places}
+    for place in reversed(places):
+        assert same_batch(two.batch(*place), forwards[place]) and forwards[place].key == (0, *place)
+    assert not same_batch(one.batch(1, 0), one.batch(0, 0))
+    other = task(tokens, stack(seed=1)).batch(0, 0)
+    assert other.key == (1, 0, 0) and not torch.equal(other.labels, one.batch(0, 0).labels)
+
+
+def test_an_epoch_has_whole_batches_of_other_texts_in_another_order(tokens: Tokens) -> None:
+    one = task(tokens, stack())
+    assert (one.size, one.steps) == (8, 5)
+    texts = tokens.split("train")
+    every = {tuple(texts.tokens[a:b]) for a, b in zip(texts.offsets[:-1], texts.offsets[1:], strict=True)}
+    assert len(every) == 43
+    epochs = []
+    for epoch in range(2):
+        batches = [one.batch(epoch, step) for step in range(one.steps)]
+        rows = [tuple(ids[mask].tolist()) for batch in batches for ids, mask in zip(*batch[:2], strict=True)]
+        assert len(rows) == 40 == len(set(rows)) and set(rows) <= every
+        assert all(batch.training and batch.mask.any(0).all() for batch in batches)
+        epochs.append(rows)
+    assert epochs[0] != epochs[1]
+    sizes = [size for _, size in one.validation()]
+    assert sum(sizes) == 14 and max(sizes) == 4 and not any(batch.training for batch, _ in one.validation())
+    again = zip(one.validation(), task(tokens, stack(seed=3)).validation(), strict=True)
+    assert all(same_batch(first, second) for (first, _), (second, _) in again), "for every seed the same"
+
+
+class Probe(nn.Module):
+    """Notes the noisy embeddings that it is given, and answers nothing."""
+
+    def __init__(self, table: Tensor) -> None:
+        super().__init__()
+        self.table, self.seen = nn.Parameter(table), []
+
+    def embed(self, ids: Tensor) -> Tensor:
+        return self.table[:, ids]
+
+    def states(self, noisy: Embedded) -> list[Tensor]:
+        self.seen.append(noisy.vectors.detach())
+        return [noisy.vectors.mean(2)]
+
+    def readout(self, state: Tensor) -> Tensor:
+        return 0 * state[..., :2]
+
+
+def test_cells_get_one_unit_noise_scaled_by_their_own_level_and_sigma(tokens: Tokens) -> None:
+    sizes = torch.tensor([1.0, 1.0, 3.0])
+    probe = Probe(sizes[:, None, None] * torch.randn(1, 14, 50, generator=torch.Generator().manual_seed(1)))
+    one, sigma = task(tokens, stack()), Scale(tokens.frequencies, CPU)(probe)
+    torch.testing.assert_close(sigma, sizes * sigma[0], rtol=1e-5, atol=0)
+    losses = one.losses(probe, one.batch(0, 0))
+    torch.testing.assert_close(losses, torch.full((3, 1), math.log(2)))
+    noise = probe.seen[0] - probe.embed(one.batch(0, 0).ids)
+    assert not noise[0].any()
+    torch.testing.assert_close(noise[1] / 0.2, noise[2] / 0.5 / 3, rtol=0, atol=1e-5)
+    assert noise[1].std().item() == pytest.approx(0.2 * sigma[0].item(), rel=4 / math.sqrt(2 * noise[1].numel()))
+    for place in ((0, 0), (0, 1), (1, 0)):
+        one.losses(probe, one.batch(*place))
+    first, again, step, epoch = (seen[2, :2, :4] for seen in probe.seen)
+    assert torch.equal(first, again) and not torch.equal(first, step) and not torch.equal(first, epoch)
+
+
+class Drawing(Probe):
+    """Draws from the global stream, as a library's dropout does."""
+
+    def states(self, noisy: Embedded) -> list[Tensor]:
+        self.drawn = torch.randn(noisy.vectors[:1].shape)
+        return super().states(noisy)
+
+
+def test_what_a_model_draws_for_itself_follows_the_batch_and_not_its_noise(tokens: Tokens) -> None:
+    probe, one = Drawing(normal(1, 14, 50)), task(tokens, stack(eps=(1.0,)))
+    batch, drawn = one.batch(0, 1), []
+    for world in (1, 2):
+        torch.random.manual_seed(world)
+        one.losses(probe, batch)
+        drawn.append(probe.drawn)
+    assert torch.equal(*drawn)
+    noise = (probe.seen[0] - probe.embed(batch.ids)).flatten()
+    both = torch.stack([noise, drawn[0].flatten()])
+    assert abs(torch.corrcoef(both)[0, 1].item()) < 4 / math.sqrt(len(noise))
+
+
+def test_sigma_is_the_standard_deviation_over_the_tokens_of_the_training_texts(tokens: Tokens) -> None:
+    model = ut_text.build(text_params(), tokens, stack(seed=4)[:2])
+    model.table.data[1, :3] *= 4  # so that how often a token comes matters
+    texts = tokens.split("train")
+    for cell, sigma in enumerate(Scale(tokens.frequencies, CPU)(model).tolist()):
+        entries = [x for token in texts.tokens for x in model.table[cell, int(token)].tolist()]
+        assert sigma == pytest.approx(np.std(entries), rel=1e-5)
+        assert cell == 0 or abs(sigma - model.table[cell].std().item()) > 1e-2 * sigma
+    scale = Scale(tokens.frequencies, CPU)
+    before = scale(model)
+    model.table.data *= 2
+    torch.testing.assert_close(scale(model), 2 * before), "trained embeddings are measured again"
+
+
+def test_losses_without_noise_are_cross_entropies_by_hand(tokens: Tokens) -> None:
+    cells = stack(eps=(0.0, 0.0))
+    one, model = task(tokens, cells), ut_text.build(text_params(), tokens, cells)
+    model.head.bias.data[1, 0] = 2.0
+    batch = one.batch(0, 1)
+    found = one.losses(model, batch)
+    for cell in range(2):
+        for layer in range(3):
+            states = model.states(Embedded(model.embed(batch.ids), batch.mask))
+            scores = model.readout(states[layer])[cell].detach().double().numpy()
+            nats = [
+                math.log(sum(math.exp(s) for s in row)) - row[k]
+                for row, k in zip(scores, batch.labels, strict=True)
+            ]
+            assert found[cell, layer].item() == pytest.approx(sum(nats) / 8, abs=1e-6)
+    assert (found[0] - found[1]).abs().min() > 0.05
+
+
+@pytest.fixture
+def double() -> Iterator[None]:
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+NUMBERS = [
+    {"alpha": 0.05, "R0": 0.5, "rho": 0.7, "dual_lr": 0.1},
+    {"alpha": 0.3, "R0": 0.5, "rho": 4.0, "dual_lr": 0.1},
+    {"alpha": 0.3, "R0": 1.5, "rho": 0.7, "dual_lr": 0.01},
+]
+
+
+def with_numbers(problem: PrimalDual, numbers: dict[str, float]) -> Setting:
+    own = {key: value for key, value in numbers.items() if key != "dual_lr"}
+    return Setting(0.1, numbers["dual_lr"], problem.model_copy(update=own))
+
+
+@pytest.mark.usefixtures("double")
+@pytest.mark.parametrize(("kind", "constraint"), [("adam", "difference"), ("sgd", "ratio")])
+@pytest.mark.parametrize("resilience", ["decay", "slacks", "none"])
+def test_unlike_cells_in_one_stack_are_priced_as_alone(resilience: str, kind: str, constraint: str) -> None:
+    problem = small_problem(resilience=resilience, dual_optimizer=kind, constraint=constraint, restart=False)
+    settings = [with_numbers(problem, numbers) for numbers in NUMBERS]
+    shared, rates = together(settings, CPU)
+    stacked = Constrained((3, 4), rates, shared, CPU)
+    alone = [Constrained((1, 4), setting.dual_lr, setting.problem, CPU) for setting in settings]
+    alive, priced = torch.ones(3, dtype=torch.bool), torch.zeros(3, dtype=torch.bool)
+    for step in range(25):
+        f = torch.randn(3, 4, generator=torch.Generator().manual_seed(step)).exp()
+        objective, worst = stacked.objective(f, 1), stacked.worst(f)
+        stacked.update(torch.Tensor, alive, 1)
+        log = stacked.end_epoch(f, 2 * f)
+        for index, arm in enumerate(alone):
+            own = f[index : index + 1]
+            torch.testing.assert_close(arm.objective(own, 1)[0], objective[index], rtol=0, atol=1e-12)
+            torch.testing.assert_close(arm.worst(own)[0], worst[index], rtol=0, atol=1e-12)
+            arm.update(torch.Tensor, alive[:1], 1)
+            for name, value in arm.end_epoch(own, 2 * own).items():
+                torch.testing.assert_close(value[0], log[name][index], rtol=0, atol=1e-12)
+            priced[index] |= bool(arm.multipliers.value.max() > 0.01)
+    assert priced.all()
+    values = stacked.multipliers.value
+    assert min((values[a] - values[b]).abs().max() for a, b in ((0, 1), (1, 2), (0, 2))) > 1e-3
+
+
+@pytest.mark.usefixtures("double")
+def test_dual_weight_decay_is_that_of_torchs_adam_step_by_step() -> None:
+    settings = [with_numbers(small_problem(resilience="decay"), numbers) for numbers in NUMBERS]
+    problem, rates = together(settings, CPU)
+    stacked, alive = Multipliers((3, 2), rates, problem, CPU), torch.ones(3, dtype=torch.bool)
+    theirs = [torch.zeros(2, requires_grad=True) for _ in settings]
+    optimizers = [
+        torch.optim.Adam([value], lr=s.dual_lr, weight_decay=1 / s.problem.rho, maximize=True)
+        for value, s in zip(theirs, settings, strict=True)
+    ]
+    projected = 0
+    for step in range(400):
+        gap = 0.3 + 0.6 * torch.randn(3, 2, generator=torch.Generator().manual_seed(step))
+        gap[:, 1] -= 0.4 if step < 150 else 0.0
+        for value, optimizer, own in zip(theirs, optimizers, gap, strict=True):
+            value.grad = own.clone()
+            optimizer.step()
+            projected += int((value.data < 0).sum())
+            value.data.clamp_(min=0)
+        stacked.ascend(gap, alive)
+        torch.testing.assert_close(stacked.value.detach(), torch.stack(theirs).detach(), rtol=0, atol=1e-12)
+    assert projected > 50 and stacked.value[:, 0].min() > 0.05

@@ -1,0 +1,170 @@
+"""Tokens are those of each text alone, whatever its neighbours; splits are what they say."""
+
+import json
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tokenizers import Tokenizer
+
+from descent import config as params
+from descent.errors import UserError
+from descent.tasks.text import data as text
+from descent.tasks.text.prepare import held_out, prepare
+from descent.tasks.text.schema import TokenizerSource
+from stages import download_text, preprocess_text
+from tests.fakes.tokens import DEMO, SOURCES, TRAINED
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DVC_ROOT", raising=False)
+    return tmp_path
+
+
+def raw(folder: Path, name: str = "mnli", parts: dict[str, pd.DataFrame] | None = None) -> Path:
+    folder.mkdir(parents=True)
+    for part, table in (parts or DEMO[name]).items():
+        table.to_parquet(folder / f"{part}.parquet")
+    names = ["entailment", "neutral", "contradiction"] if name == "mnli" else ["negative", "positive"]
+    (folder / "source.json").write_text(json.dumps({"synthetic": True, "classes": names, "dropped": {}}))
+    return folder
+
+
+def prepared(here: Path, kind: str = "wordpiece", name: str = "mnli", limit: int = 26, out: str = "out") -> Path:
+    folder = here / "raw" if (here / "raw").exists() else raw(here / "raw", name)
+    prepare(name, folder, here / out, SOURCES[kind], "bert", limit, 0.1, "local", "demo")
+    return here / out
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize("name", DEMO)
+def test_tokens_are_those_of_each_text_alone(kind: str, name: str, here: Path) -> None:
+    out = prepared(here, kind, name)
+    tokenizer = Tokenizer.from_file(str(out / "tokenizer.json"))
+    meta = json.loads((out / "meta.json").read_text())
+    tokenizer.enable_truncation(26, strategy="longest_first")
+    train = DEMO[name]["train"]
+    held = held_out(train["text"].tolist(), 0.1)
+    tables = {"train": train[~held], "validation": train[held], "test": DEMO[name]["test"]}
+    everything = Counter()
+    for split, table in tables.items():
+        tokens, offsets, labels = (
+            np.load(out / f"{split}_{array}.npy") for array in ("tokens", "offsets", "labels")
+        )
+        expected = [tokenizer.encode(*row[:-1]) for row in table.itertuples(index=False, name=None)]
+        found = [tokens[first:last].tolist() for first, last in pairwise(offsets)]
+        assert found == [encoding.ids for encoding in expected]
+        assert (tokens.dtype, offsets.dtype, labels.dtype) == (np.uint16, np.int64, np.int64)
+        assert labels.tolist() == table["label"].tolist()
+        assert meta["texts"][split] == len(table) and meta["tokens"][split] == len(tokens)
+        assert meta["cut"][split] == sum(bool(encoding.overflowing) for encoding in expected)
+        if split == "train":
+            everything.update(tokens.tolist())
+    frequencies = np.load(out / "frequencies.npy")
+    assert frequencies.dtype == np.int64 and len(frequencies) == meta["vocabulary"]
+    assert {token: count for token, count in enumerate(frequencies) if count} == dict(everything)
+    assert frequencies[meta["pad"]] == 0
+
+
+def test_meta_says_what_was_done(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    meta = json.loads((prepared(here) / "meta.json").read_text())
+    assert (meta["dataset"], meta["tokenizer"], meta["profile"]) == ("mnli", "bert", "demo")
+    assert (meta["pad"], meta["pairs"], meta["max_tokens"], meta["synthetic"]) == (0, True, 26, True)
+    assert meta["classes"] == ["entailment", "neutral", "contradiction"] and len(meta["digest"]) == 64
+    assert sum(meta["texts"].values()) == 340 and meta["texts"]["test"] == 40
+    cut = sum(meta["cut"].values())
+    assert 0 < cut < 340
+    assert f"out: {cut} of 340 texts ({cut / 340:.1%}) are longer than 26 tokens" in capsys.readouterr().out
+
+
+def test_the_same_input_gives_the_same_bytes_and_another_another_digest(here: Path) -> None:
+    first, second = prepared(here, out="a"), prepared(here, out="b")
+    assert {path.name: path.read_bytes() for path in first.iterdir()} == {
+        p.name: p.read_bytes() for p in second.iterdir()
+    }
+    other = prepared(here, limit=16, out="c")
+    digests = [json.loads((folder / "meta.json").read_text())["digest"] for folder in (first, other)]
+    assert digests[0] != digests[1]
+
+
+def test_a_large_vocabulary_takes_wider_numbers(here: Path) -> None:
+    folder = here / "local/large"
+    folder.mkdir(parents=True)
+    words = [*TRAINED["wordpiece"].get_vocab(), *(f"word{number}" for number in range(66_000))]
+    (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in words))
+    source = TokenizerSource(path="large")
+    prepare("mnli", raw(here / "raw"), here / "out", source, "bert", 24, 0.1, "local", "demo")
+    assert np.load(here / "out/train_tokens.npy").dtype == np.int32
+    assert text.load(here / "out").vocabulary == len(words)
+
+
+def test_the_validation_texts_do_not_depend_on_order() -> None:
+    texts = [f"text {number}" for number in range(5000)]
+    held = held_out(texts, 0.1)
+    assert held.mean() == pytest.approx(0.1, abs=0.02)
+    order = np.random.default_rng(0).permutation(5000)
+    np.testing.assert_array_equal(held_out([texts[i] for i in order], 0.1), held[order])
+    more = held_out(texts, 0.2)
+    assert more[held].all() and more.mean() == pytest.approx(0.2, abs=0.02)
+
+
+def test_equal_texts_and_equal_premises_stay_together() -> None:
+    texts = [(f"premise {number % 200}", f"hypothesis {number}") for number in range(600)]
+    held = held_out(texts, 0.3).reshape(3, 200)
+    assert (held == held[0]).all() and held.any() and not held.all()
+
+
+def test_test_texts_seen_in_training_are_counted(here: Path) -> None:
+    parts = {
+        "train": DEMO["imdb"]["train"],
+        "test": pd.concat([DEMO["imdb"]["test"], DEMO["imdb"]["train"].head(7)]),
+    }
+    raw(here / "raw", "imdb", parts)
+    assert json.loads((prepared(here, name="imdb") / "meta.json").read_text())["repeated"] == 7
+
+
+def test_too_few_texts_are_told(here: Path) -> None:
+    parts = {part: table.head(1) for part, table in DEMO["mnli"].items()}
+    raw(here / "raw", parts=parts)
+    with pytest.raises(UserError, match=r"mnli: 1 training texts are too few to hold out a share of 0\.1"):
+        prepared(here)
+    assert not (here / "out").exists() and not list(here.glob(".out*"))
+
+
+@pytest.mark.parametrize("lost", ["everything", "source.json", "train.parquet", "content"])
+def test_missing_raw_data_are_told(lost: str, here: Path) -> None:
+    folder = raw(here / "raw/mnli")
+    if lost == "everything":
+        folder = here / "raw/none"
+    elif lost == "content":
+        (folder / "test.parquet").write_bytes(b"PAR1")
+    else:
+        (folder / lost).unlink()
+    with pytest.raises(
+        UserError, match=rf"missing or incomplete: run `dvc repro --force download_text@{folder.name}`"
+    ):
+        prepare("mnli", folder, here / "out", SOURCES["bpe"], "roberta", 24, 0.1, "local", "demo")
+
+
+def test_the_stages_lead_from_params_yaml_to_batches(here: Path) -> None:
+    (here / "params.yaml").write_text((Path(__file__).parents[1] / "params.yaml").read_text())
+    download_text.main("mnli")
+    preprocess_text.main("mnli", "roberta")
+    tokens = text.load(here / "data/tokens/mnli/roberta")
+    assert (tokens.name, tokens.tokenizer, tokens.pad, tokens.classes, tokens.synthetic) == (
+        "mnli",
+        "roberta",
+        1,
+        3,
+        True,
+    )
+    assert tokens.max_tokens == params.load().budget.text.max_tokens
+    with pytest.raises(UserError, match=r"unknown tokenizer 'gpt'; known: bert, roberta"):
+        preprocess_text.main("mnli", "gpt")
+    with pytest.raises(UserError, match=r"unknown text data set 'ucsd'; known: imdb, mnli"):
+        preprocess_text.main("ucsd", "bert")

@@ -1,0 +1,252 @@
+"""Every layout in which a text data set is handed out gives the same table, and bad files are named."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from descent.errors import UserError
+from descent.tasks.text.readers import read
+
+REVIEWS = {
+    "train": [("a dull, long film", 0), ('she said "no" <br />twice', 0), ("NA", 1), ("a café in\nspring", 1)],
+    "test": [("null", 1), ("dull", 0)],
+}
+NAMES = ("entailment", "neutral", "contradiction")
+PAIRS = {
+    "train": [("a dog runs", "an animal runs", 0), ('the "red" hat', "a hat", 1), ("NA", "nobody, ever", 2)],
+    "test": [("two men", "one man", 2), ("one cat", "a cat", 0)],
+}
+PAIR_PARTS = {"train": "train", "test": "validation_matched"}
+OFFICIAL_PARTS = {"train": "multinli_1.0_train", "test": "multinli_1.0_dev_matched"}
+
+
+def json_lines(path: Path, rows: list[dict]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def frame(split: str) -> pd.DataFrame:
+    return pd.DataFrame(REVIEWS[split], columns=["text", "label"])
+
+
+def as_parquet(root: Path) -> None:
+    for split in REVIEWS:
+        frame(split).to_parquet(root / f"{split}.parquet")
+
+
+def as_shards(root: Path) -> None:
+    (root / "plain_text").mkdir()
+    for split in REVIEWS:
+        for number in (0, 1):
+            rows = frame(split).iloc[number::2].sort_index()
+            rows.to_parquet(root / f"plain_text/{split}-{number:05d}-of-00002.parquet")
+    frame("test").to_parquet(root / "plain_text/unsupervised-00000-of-00001.parquet")
+
+
+def as_json_lines(root: Path) -> None:
+    for split in REVIEWS:
+        json_lines(root / f"{split}.jsonl", [{"id": 7, **row} for row in frame(split).to_dict("records")])
+
+
+def as_csv(root: Path) -> None:
+    for split in REVIEWS:
+        frame(split).replace({"label": {0: "negative", 1: "positive"}}).to_csv(root / f"{split}.csv", index=False)
+
+
+def as_tree(root: Path) -> None:
+    for split, rows in REVIEWS.items():
+        for folder in ("pos", "neg", "unsup"):
+            (root / "aclImdb" / split / folder).mkdir(parents=True)
+        (root / f"aclImdb/{split}/unsup/0_0.txt").write_text("no label")
+        (root / f"aclImdb/{split}/urls_pos.txt").write_text("http://")
+        for number, (text, label) in enumerate(rows):
+            (root / f"aclImdb/{split}/{('neg', 'pos')[label]}/{number}_9.txt").write_text(text, encoding="utf-8")
+    (root / "__MACOSX").mkdir()
+    (root / "__MACOSX/._train.csv").write_text("junk")
+
+
+def sorted_rows(table: pd.DataFrame) -> list[tuple]:
+    return sorted(table.itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize("write", [as_parquet, as_shards, as_json_lines, as_csv, as_tree])
+def test_reviews_are_the_same_in_every_layout(write: Callable[[Path], None], tmp_path: Path) -> None:
+    write(tmp_path)
+    parts, classes = read("imdb", tmp_path)
+    assert classes == ("negative", "positive")
+    for split, rows in REVIEWS.items():
+        assert sorted_rows(parts[split].table) == sorted(rows)
+        assert parts[split].table["label"].dtype == "int64"
+        assert parts[split].dropped == {"empty": 0, "no_label": 0}
+
+
+def hub_layout(root: Path) -> None:
+    for split, rows in PAIRS.items():
+        columns = ["premise", "hypothesis", "label"]
+        pd.DataFrame(rows, columns=columns).to_parquet(root / f"{PAIR_PARTS[split]}-00000-of-00001.parquet")
+    hidden = pd.DataFrame([("a", "b", -1)], columns=columns)
+    hidden.to_parquet(root / "test_matched-00000-of-00001.parquet")
+    hidden.to_parquet(root / "validation_mismatched-00000-of-00001.parquet")
+
+
+def official_rows(split: str) -> list[dict]:
+    disputed = {"gold_label": "-", "sentence1": "x", "sentence2": "y"}
+    rows = [{"gold_label": NAMES[label], "sentence1": a, "sentence2": b} for a, b, label in PAIRS[split]]
+    return [*rows, disputed]
+
+
+def official_json_lines(root: Path) -> None:
+    folder = root / "multinli_1.0"
+    folder.mkdir()
+    for split in PAIRS:
+        json_lines(folder / f"{OFFICIAL_PARTS[split]}.jsonl", official_rows(split))
+        (folder / f"{OFFICIAL_PARTS[split]}.txt").write_text("the same once more")
+    json_lines(folder / "multinli_1.0_dev_mismatched.jsonl", official_rows("test"))
+
+
+def tabs(path: Path, rows: list[dict]) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def official_tabs(root: Path) -> None:
+    for split in PAIRS:
+        tabs(root / f"{OFFICIAL_PARTS[split]}.txt", official_rows(split))
+
+
+def glue_tabs(root: Path) -> None:
+    for split, name in (("train", "train"), ("test", "dev_matched")):
+        tabs(root / f"{name}.tsv", official_rows(split))
+    tabs(root / "test_matched.tsv", [{"sentence1": "x", "sentence2": "y"}])
+
+
+@pytest.mark.parametrize("write", [hub_layout, official_json_lines, official_tabs, glue_tabs])
+def test_pairs_are_the_same_in_every_layout(write: Callable[[Path], None], tmp_path: Path) -> None:
+    write(tmp_path)
+    parts, classes = read("mnli", tmp_path)
+    assert classes == NAMES
+    for split, rows in PAIRS.items():
+        assert sorted_rows(parts[split].table) == sorted(rows)
+        assert list(parts[split].table.columns) == ["text", "pair", "label"]
+        assert parts[split].dropped == {"empty": 0, "no_label": int(write is not hub_layout)}
+
+
+def test_the_folder_with_both_parts_is_found_among_others(tmp_path: Path) -> None:
+    for name in ("ax", "mnli", "mnli_mismatched"):
+        (tmp_path / name).mkdir()
+    hub_layout(tmp_path / "mnli")
+    pd.DataFrame({"sentence": ["x"], "label": [1]}).to_parquet(tmp_path / "ax/train-00000-of-00001.parquet")
+    parts, _ = read("mnli", tmp_path)
+    assert sorted_rows(parts["train"].table) == sorted(PAIRS["train"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "numbers"),
+    [
+        ([0, 2, 1], ("0", "1", "2"), [0, 2, 1]),
+        (["world", "sport", "world"], ("sport", "world"), [1, 0, 1]),
+        (["10", "2", "0"], tuple(map(str, range(11))), [10, 2, 0]),
+    ],
+)
+def test_classes_of_a_data_set_of_ones_own(labels: list, classes: tuple, numbers: list, tmp_path: Path) -> None:
+    for split in ("train", "test"):
+        rows = [{"text": f"text {i}", "label": label} for i, label in enumerate(labels)]
+        json_lines(tmp_path / f"{split}.jsonl", rows)
+    parts, found = read("news", tmp_path)
+    assert found == classes
+    assert parts["train"].table["label"].tolist() == parts["test"].table["label"].tolist() == numbers
+
+
+def test_empty_texts_are_dropped_and_counted(tmp_path: Path) -> None:
+    rows = [{"premise": p, "hypothesis": h, "label": i % 3} for i, (p, h) in enumerate(("ab", " b", "a\t", "cd"))]
+    rows.append({"premise": None, "hypothesis": "b", "label": 1})
+    for name in PAIR_PARTS.values():
+        json_lines(tmp_path / f"{name}.jsonl", [*rows, {"premise": "e", "hypothesis": "f", "label": 1}])
+    parts, _ = read("mnli", tmp_path)
+    assert sorted_rows(parts["train"].table) == [("a", "b", 0), ("c", "d", 0), ("e", "f", 1)]
+    assert parts["train"].dropped == {"empty": 3, "no_label": 0}
+
+
+GOOD = [{"text": "a", "label": 0}, {"text": "b", "label": 1}]
+BAD = {
+    "columns": (
+        [{"review": "a", "sentiment": 0}],
+        r"train\.jsonl has the columns 'review', 'sentiment'; expected text",
+    ),
+    "no label": ([{"text": "a"}], r"train\.jsonl has the columns 'text'; expected text, and label"),
+    "nothing": ([], r"train\.jsonl has the columns \(none\)"),
+    "range": ([*GOOD, {"text": "c", "label": 2}], r"train\.jsonl: unknown labels 2; expected 0 to 1 or negative"),
+    "hidden": ([*GOOD, {"text": "c", "label": -1}], r"unknown labels -1 \(-1 stands for a hidden label"),
+    "names": (
+        [*GOOD, {"text": "c", "label": "good"}],
+        r"unknown labels good; expected 0 to 1 or negative, positive",
+    ),
+    "null": ([*GOOD, {"text": "c", "label": None}], r"train\.jsonl: unknown labels "),
+    "all empty": ([{"text": " ", "label": 0}], r"none of the 1 texts can be used \(1 are empty"),
+    "one class": ([{"text": "a", "label": 0}] * 3, r"imdb: all training texts have the label 0"),
+    "numbers": ([{"text": 5, "label": 0}], r"the column 'text' holds something else than texts"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_table_is_told(case: str, tmp_path: Path) -> None:
+    rows, message = BAD[case]
+    json_lines(tmp_path / "train.jsonl", rows)
+    json_lines(tmp_path / "test.jsonl", GOOD)
+    with pytest.raises(UserError, match=message):
+        read("imdb", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("train.jsonl", b'{"text": "a", "label": 0}\n{"text": "b"', "line 2 is not one JSON object"),
+        ("train.jsonl", b'["a", 0]\n', "line 1 is not one JSON object"),
+        ("train.jsonl", b'{"text": "caf\xe9", "label": 0}\n', "utf-8"),
+        ("train.parquet", b"PAR1 and then nothing", "cannot be read"),
+        ("train.csv", b"", "No columns"),
+        ("train.csv", b'text,label\n"a,0\n', "cannot be read"),
+    ],
+)
+def test_a_damaged_file_is_named(name: str, content: bytes, reason: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    json_lines(tmp_path / "test.jsonl", GOOD)
+    with pytest.raises(UserError, match=r"train\.\w+ cannot be read .*get it again") as told:
+        read("imdb", tmp_path)
+    assert reason in str(told.value)
+
+
+def test_a_damaged_text_of_a_tree_is_named(tmp_path: Path) -> None:
+    as_tree(tmp_path)
+    (tmp_path / "aclImdb/train/neg/9_9.txt").write_bytes(b"caf\xe9")
+    with pytest.raises(UserError, match=r"train cannot be read \(neg/9_9\.txt is not UTF-8\)"):
+        read("imdb", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "only", "message"),
+    [
+        ("imdb", "train", r"there is no test part \(test\*\)"),
+        ("imdb", "test", r"there is no train part \(train\*\)"),
+        ("mnli", "train", r"there is no test part \(validation_matched\* or dev_matched\*"),
+        ("mnli", "validation_matched", r"there is no train part \(train\*"),
+        ("mnli", "test", r"there is no train part"),
+    ],
+)
+def test_a_missing_part_is_told(name: str, only: str, message: str, tmp_path: Path) -> None:
+    json_lines(tmp_path / f"{only}.jsonl", GOOD)
+    with pytest.raises(UserError, match=rf"{name}: {message}(.|\n)*It should hold train") as told:
+        read(name, tmp_path)
+    assert str(tmp_path) in str(told.value)
+
+
+def test_pairs_and_single_texts_do_not_mix(tmp_path: Path) -> None:
+    json_lines(tmp_path / "train.jsonl", [{**row, "pair": "x"} for row in GOOD])
+    json_lines(tmp_path / "test.jsonl", GOOD)
+    with pytest.raises(UserError, match=r"holds pairs, the other does not"):
+        read("ours", tmp_path)

@@ -1,0 +1,111 @@
+"""Sweeps over noise levels of maps whose errors are known in closed form."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from descent.cells import Cell
+from descent.models import dust
+from descent.models.parts.denoiser import Denoiser
+from descent.tasks.video.data import Prepared, Sequences
+from descent.tasks.video.references import Identity, Zero
+from descent.tasks.video.sweep import Sweep, sweep
+from tests.fakes.core import TOKENS, small_params, write_prepared
+
+CPU = torch.device("cpu")
+ITEM = ("video", "ucsd", "dust", "constrained")
+GAMMAS = [0.0, 0.25, 0.5, 1.0]
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> Prepared:
+    return write_prepared(tmp_path / "ucsd")
+
+
+def sweep_of(model: nn.Module, sequences: Sequences, cells: int = 1, **changes: object) -> Sweep:
+    settings = small_params({"evaluation": changes}).evaluation
+    return sweep(model, sequences, GAMMAS, 0.2, cells, settings, CPU)
+
+
+def test_the_identity_scores_the_noise_it_is_given(prepared: Prepared) -> None:
+    sequences = prepared.sequences("test", TOKENS)
+    found = sweep_of(Identity(), sequences, noise_draws=8)
+    assert found.error.shape == (4, 1, 1) and found.clipped.shape == (4, 1)
+    numbers = 8 * len(sequences) * TOKENS * 16
+    rmse = np.sqrt(found.error[:, 0, 0])
+    np.testing.assert_allclose(rmse[1:], 0.2 * np.array(GAMMAS[1:]), rtol=4 / math.sqrt(2 * numbers))
+    assert rmse[0] == 0.0
+    np.testing.assert_allclose(found.error[1:, 0, 0], found.error[3, 0, 0] * np.array(GAMMAS[1:]) ** 2, rtol=1e-5)
+
+
+def test_more_draws_are_other_noise_and_another_seed_too(prepared: Prepared) -> None:
+    sequences = prepared.sequences("test", TOKENS)
+    errors = [
+        sweep_of(Identity(), sequences, **changes).error[3, 0, 0]
+        for changes in ({"noise_draws": 1}, {"noise_draws": 2}, {"noise_draws": 1, "seed": 6}, {"noise_draws": 1})
+    ]
+    assert len(set(errors[:3])) == 3 and errors[3] == errors[0]
+
+
+@pytest.mark.parametrize("batch", [1, 5, 1000])
+def test_the_zero_map_scores_the_rms_intensity_whatever_the_batch(prepared: Prepared, batch: int) -> None:
+    sequences = prepared.sequences("test", TOKENS)
+    clean = sequences.gather(np.arange(len(sequences))).double() / 255
+    found = sweep_of(Zero(), sequences, batch=batch)
+    np.testing.assert_allclose(found.error, clean.square().mean().item(), rtol=1e-6)
+    np.testing.assert_allclose(found.clipped, clean.square().mean().item(), rtol=1e-6)
+
+
+class Constant(Denoiser):
+    """Cell k answers k + 2 at layer 0 and 0.25 k at layer 1, whatever it sees."""
+
+    def states(self, noisy: torch.Tensor) -> list[torch.Tensor]:
+        level = torch.arange(len(noisy)).view(-1, 1, 1, 1)
+        return [torch.zeros_like(noisy) + level + 2, torch.zeros_like(noisy) + 0.25 * level]
+
+    def readout(self, state: torch.Tensor) -> torch.Tensor:
+        return state
+
+
+def test_cells_layers_and_clipping_are_told_apart(prepared: Prepared) -> None:
+    sequences = prepared.sequences("test", TOKENS)
+    clean = sequences.gather(np.arange(len(sequences))).double().numpy() / 255
+    found = sweep_of(Constant(), sequences, cells=7)
+    assert found.error.shape == (4, 7, 2)
+    for cell in range(7):
+        for layer, level in enumerate((cell + 2, 0.25 * cell)):
+            np.testing.assert_allclose(found.error[:, cell, layer], np.square(level - clean).mean(), rtol=1e-5)
+        np.testing.assert_allclose(
+            found.clipped[:, cell], np.square(min(0.25 * cell, 1) - clean).mean(), rtol=1e-5
+        )
+
+
+def test_a_stack_scores_what_its_cells_score_alone_on_the_same_noise(prepared: Prepared) -> None:
+    cells = [Cell(*ITEM, layers=3, eps=eps, seed=0) for eps in (0.0, 0.5)]
+    params = small_params()
+    stack = dust.build(params, cells)
+    stack.dictionaries.data += 0.1 * torch.randn(
+        stack.dictionaries.shape, generator=torch.Generator().manual_seed(1)
+    )
+    sequences = prepared.sequences("test", TOKENS)
+    together = sweep_of(stack, sequences, cells=2)
+    for index, cell in enumerate(cells):
+        single = dust.build(params, [cell])
+        single.dictionaries.data = stack.dictionaries.data[index : index + 1].clone()
+        alone = sweep_of(single, sequences)
+        np.testing.assert_allclose(alone.error[:, 0], together.error[:, index], rtol=1e-5)
+        np.testing.assert_allclose(alone.clipped[:, 0], together.clipped[:, index], rtol=1e-5)
+    assert np.abs(together.error[:, 0] - together.error[:, 1]).min() > 1e-6
+
+
+def test_each_clean_batch_is_read_once_for_all_levels(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+    sequences, read, told = prepared.sequences("test", TOKENS), [], []
+    original = Sequences.gather
+    monkeypatch.setattr(Sequences, "gather", lambda self, index: read.extend(index) or original(self, index))
+    settings = small_params().evaluation
+    sweep(Identity(), sequences, GAMMAS, 0.2, 1, settings, CPU, told.append)
+    assert read == list(range(len(sequences))) and sum(told) == len(sequences)

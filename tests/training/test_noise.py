@@ -1,0 +1,48 @@
+"""Streams of random numbers: a key says all, and no purpose meets another's numbers."""
+
+import itertools
+
+import pytest
+import torch
+
+from descent.training.noise import DROPOUT, TEST, VALIDATION, WEIGHTS, embedding_scale, generator, perturb, seeded
+
+
+def drawn(*key: int) -> tuple[float, ...]:
+    return tuple(torch.rand(3, generator=generator(*key), dtype=torch.float64).tolist())
+
+
+def test_streams_of_different_purposes_never_meet() -> None:
+    small = range(4)
+    batches = [(seed, epoch, step) for seed, epoch, step in itertools.product(small, repeat=3)]
+    others = [
+        (purpose, a, b) for purpose in (VALIDATION, TEST, WEIGHTS) for a, b in itertools.product(small, repeat=2)
+    ]
+    keys = batches + others + [(*key, DROPOUT) for key in batches]
+    assert len({drawn(*key) for key in keys}) == len(keys)
+    assert drawn(*keys[5]) == drawn(*keys[5])
+
+
+def test_the_global_stream_is_lent_and_given_back() -> None:
+    before = torch.get_rng_state()
+    found = []
+    for key in ((1, 2), (1, 3), (1, 2)):
+        with seeded(*key):
+            found.append(torch.rand(4))
+    assert torch.equal(found[0], found[2]) and not torch.equal(found[0], found[1])
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_noise_has_the_level_of_each_cell() -> None:
+    clean, unit = torch.rand(1, 50, 40, 30), torch.randn(1, 50, 40, 30)
+    noise = perturb(clean, unit, torch.tensor([0.0, 0.5, 2.0]), 0.3) - clean
+    assert noise.std((1, 2, 3)).tolist() == pytest.approx([0.0, 0.15, 0.6], rel=0.02)
+    assert torch.allclose(noise[2], 4 * noise[1], atol=1e-6)
+
+
+def test_the_scale_of_embeddings_is_their_spread_over_the_words_of_the_texts() -> None:
+    table = torch.randn(2, 9, 5) * torch.tensor([1.0, 3.0])[:, None, None] + 0.5
+    words = torch.tensor([1, 1, 1, 4, 4, 8])
+    expected = [cell[words].std(correction=0).item() for cell in table]
+    found = embedding_scale(table, torch.bincount(words, minlength=9) / len(words))
+    assert found.tolist() == pytest.approx(expected, rel=1e-5)
