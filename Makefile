@@ -8,7 +8,7 @@ export PYTHONUNBUFFERED := 1
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help setup repro video text figures tables test test-fast lint format bench clean-store
+.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures tables test test-fast lint format publish bench clean-store
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -25,28 +25,43 @@ $(VENV)/installed: requirements.txt requirements-dev.txt
 	touch $@
 
 repro: setup  ## run the pipeline on params.yaml's profile (demo: generated data, CPU, minutes)
-	dvc repro code
-	@$(MAKE) --no-print-directory --jobs 2 video text
-	dvc repro --single-item collect
-	@$(MAKE) --no-print-directory --jobs 2 figures tables
-	dvc repro
-	@echo "Figures and tables: figures/index.html"
+	@began=$$SECONDS; \
+	for phase in data cells studies; do $(MAKE) --no-print-directory --jobs 2 $$phase-one $$phase-two || exit 1; done; \
+	dvc repro --single-item collect && $(MAKE) --no-print-directory --jobs 2 figures tables && dvc repro && \
+	echo "Figures and tables: figures/index.html ($$((SECONDS - began)) s)"
 
 # `dvc repro` runs one stage after another; these halves of the DAG share nothing that runs in them. Single items, since
 # a stage that both halves check would be busy for one of them; each waits for the other's lock on dvc.lock.
-video: setup
-	dvc --wait-for-lock repro --single-item download preprocess_video train_video evaluate_video \
-		train_infeasible evaluate_infeasible evaluate_reference
+ITEMS := dvc --wait-for-lock repro --single-item
 
-text: setup
-	dvc --wait-for-lock repro --single-item download_text preprocess_text train_text evaluate_text \
-		train_ablation evaluate_ablation download_lm preprocess_lm train_lm evaluate_lm
+data-one: setup
+	@$(ITEMS) download_video preprocess_video
+
+data-two: setup
+	@$(ITEMS) download_text preprocess_text download_lm preprocess_lm
+
+cells-one: setup
+	@$(ITEMS) train_video evaluate_video
+
+cells-two: setup
+	@$(ITEMS) train_text train_lm evaluate_text evaluate_lm
+
+STUDIES = $(shell sed -n '/^studies:/,/^$$/s/^- //p' params.yaml)
+
+studies-one: setup
+	@$(ITEMS) $(foreach name, $(wordlist 1, 2, $(STUDIES)), train_study@$(name) evaluate_study@$(name))
+
+studies-two: setup
+	@$(ITEMS) $(foreach name, $(wordlist 3, 99, $(STUDIES)), train_study@$(name) evaluate_study@$(name))
+
+# the first figures, and the others beside the tables: halves of about the same time
+FIGURES = $(shell sed -n 's/^      - \(fig[0-9a-z_]*\)$$/figure@\1/p' dvc.yaml)
 
 figures: setup
-	dvc --wait-for-lock repro --single-item figure figure_completions
+	@$(ITEMS) $(wordlist 1, 11, $(FIGURES))
 
 tables: setup
-	dvc --wait-for-lock repro --single-item table scorecard plots plots_page
+	@$(ITEMS) $(wordlist 12, 99, $(FIGURES)) table scorecard plots plots_page
 
 test: setup  ## all tests
 	pytest -q -n 2
@@ -62,10 +77,13 @@ format: setup  ## mend style and format
 	ruff check --fix .
 	ruff format .
 
+publish: setup  ## the last run's pictures to data/evidence, which the README shows
+	python -m stages.publish
+
 bench: setup  ## cost of the constraints, and of stacks against single runs, as ratios of one run
-	PYTHONPATH=src python -m tests.bench_steps
-	PYTHONPATH=src python -m tests.bench_text
-	PYTHONPATH=src python -m tests.bench_lm
+	PYTHONPATH=src python -m tests.bench.steps
+	PYTHONPATH=src python -m tests.bench.text
+	PYTHONPATH=src python -m tests.bench.lm
 
 clean-store:  ## forget finished cells and checkpoints (they are only a cache)
 	rm -rf .cells

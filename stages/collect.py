@@ -1,24 +1,30 @@
-"""python -m stages.collect: data/results.parquet and params.json, summary.csv (one row per cell), metrics.json."""
+"""python -m stages.collect: data/results.parquet, params.json, texts.json, summary.csv and metrics.json."""
 
 import json
 from pathlib import Path
 
-from descent import config as params
-from descent import errors
+from descent import config, errors, paths
 from descent.analysis import results, summary
+from descent.analysis.metrics import metrics
+from descent.io.folders import write_text
 
 
 def main() -> None:
     """Join the score files that params.yaml asks for, and keep the parameters that made them beside them."""
-    values = params.load()
-    table = results.collect(summary.declared(values), values.profile)
-    summary.check_declared(table, values)
+    params = config.load()
+    table = results.collect(summary.declared(params), params.profile)
+    summary.check_declared(table, params)
     results.write(table, Path("data/results.parquet"))
-    params.OF_RESULTS.write_text(params.of_results(values))
-    cells = summary.cells_table(table, values)
+    write_text(config.OF_RESULTS, config.of_results(params))
+    cells = summary.cells_table(table, params)
     cells.to_csv("data/summary.csv", index=False, float_format="%.5g", lineterminator="\n")
-    metrics = json.dumps(summary.metrics(cells, values), indent=1, sort_keys=True)
-    Path("data/metrics.json").write_text(metrics + "\n")
+    write_text(Path("data/metrics.json"), json.dumps(metrics(cells, params), indent=1, sort_keys=True) + "\n")
+    texts = {
+        f"{dataset} {file.parent.name} {file.stem}": json.loads(file.read_text())
+        for dataset in params.lm.datasets
+        for file in sorted(paths.completions_folder(dataset).glob("*/*.json"))
+    }
+    write_text(paths.TEXTS, json.dumps(texts, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

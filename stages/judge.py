@@ -1,18 +1,22 @@
-"""python -m stages.judge: win rates of the constrained arm's completions, by a judge that must be paid for."""
+"""python -m stages.judge: win rates of our arm's completions, by a judge that must be paid for."""
 
 import json
 from pathlib import Path
 
-from descent import config as params
-from descent import errors
+from descent import config, errors, paths
+from descent.io.folders import write_text
 from descent.tasks.lm.judge import win_rates
 
 
 def main() -> None:
-    """Write data/judge.json: by gamma, the win rate and the length-controlled one, in percent."""
-    values = params.load()
-    rates = win_rates(Path("data/completions"), values.lm.completions.gammas, values.lm.judge)
-    Path("data/judge.json").write_text(json.dumps(rates, indent=1) + "\n")
+    """Write data/judge.json: by data set and gamma, the win rate and the length-controlled one, in percent."""
+    params = config.load()
+    lm, arms = params.lm, (params.comparison.ours, params.comparison.baseline)
+    rates = {
+        name: win_rates(paths.completions_folder(name), *arms, lm.completions.gammas, lm.judge)
+        for name in lm.datasets
+    }
+    write_text(Path("data/judge.json"), json.dumps(rates, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -5,16 +5,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent import errors
-from descent.report import page as report
+from descent import config, errors
+from descent.io.folders import write_text
+from descent.report.page import page
 
 
 def main() -> None:
     """Put what stands in figures/ together with the scorecard and the cells' summary."""
-    cells = pd.read_csv("data/summary.csv")
+    cells, card = pd.read_csv("data/summary.csv"), pd.read_csv("data/scorecard.csv")
     metrics = json.loads(Path("data/metrics.json").read_text())
-    card = pd.read_csv("data/scorecard.csv")
-    Path("figures/index.html").write_text(report.page(Path("figures"), cells, metrics, card))
+    figures = Path("figures")
+    html = page(figures, Path("data/shown"), cells, metrics, card, config.load(config.OF_RESULTS))
+    write_text(figures / "index.html", html)
 
 
 if __name__ == "__main__":

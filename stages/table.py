@@ -1,29 +1,29 @@
-"""python -m stages.table <name>: figures/<name>.tex, .md, .csv and .json (what the report page shows)."""
+"""python -m stages.table <name>: figures/<name>.tex, .md and .csv; in data/shown what the report page shows."""
 
-import json
 import sys
 from pathlib import Path
 
-from descent import config as params
-from descent import errors
+from descent import config, errors
 from descent.analysis import results
-from descent.figures.parts import catalogue, tables
+from descent.figures.parts import catalogue, style, tables
+from descent.io.folders import write_text
 
 
 def main(name: str) -> None:
     """Make one table of the catalogue from data/results.parquet; the CSV holds the numbers without markup."""
-    values = params.load(params.OF_RESULTS)
+    params = config.load(config.OF_RESULTS)
+    style.use(params)
     entry = catalogue.module(name, "table")
-    numbers = entry.build(results.read(Path("data/results.parquet"), values.profile), values)
-    shown, notes = entry.display(numbers, values), entry.notes(numbers, values)
-    text = {"header": tables.header(shown), "rows": shown.to_numpy().tolist(), "notes": notes}
-    sidecar = catalogue.sidecar(entry, "table", values) | text
-    folder = Path("figures")
-    folder.mkdir(exist_ok=True)
-    numbers.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g", lineterminator="\n")
-    (folder / f"{name}.md").write_text(tables.to_markdown(shown, notes))
-    (folder / f"{name}.tex").write_text(tables.to_latex(shown, notes))
-    (folder / f"{name}.json").write_text(json.dumps(sidecar, indent=1) + "\n")
+    why = catalogue.left_out(entry, params)
+    table = results.read(Path("data/results.parquet"), params.profile)
+    numbers, shown, notes = tables.left_out(why) if why else tables.made(entry, table, params)
+    csv = numbers.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    texts = {"csv": csv, "md": tables.to_markdown(shown, notes), "tex": tables.to_latex(shown, notes)}
+    files = [Path("figures") / f"{name}.{ending}" for ending in texts]
+    for file, text in zip(files, texts.values(), strict=True):
+        write_text(file, text)
+    told = {"header": tables.header(shown), "rows": shown.to_numpy().tolist(), "notes": notes}
+    catalogue.write_sidecar(catalogue.sidecar(entry, "table", params) | told, files)
 
 
 if __name__ == "__main__":

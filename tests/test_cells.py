@@ -1,61 +1,109 @@
 """What cells a matrix item has, in which order, and under which names."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from descent.cells import Cell, fingerprint, infeasible_cells, runs_folder, scores_file, video_cells
+from descent import paths
+from descent.cells import Cell, fingerprint, grid, reference_cells, study_cells
 from descent.config import Params
-from descent.errors import UserError
-from descent.tasks.video.items import check_names
-from tests.fakes.core import small_params
+from tests.fakes.results import fake_params
 
-BUDGET = "profiles.demo.video"
-ITEM = ("ucsd", "dust", "constrained")
+SETTING = ("ucsd", "dust")
+ITEM = (*SETTING, "constrained")
+
+
+def asked(layers: list, seeds: list, eps: list, headline: float) -> Params:
+    where = "profiles.demo.video"
+    return fake_params({f"{where}.layers": layers, f"{where}.seeds": seeds, f"{where}.eps": eps, "eps": headline})
 
 
 def identities(params: Params) -> list[tuple]:
-    return [(cell.layers, cell.seed, cell.eps) for cell in video_cells(params, *ITEM)]
+    cells = [cell for cell in grid(params, "video", *SETTING) if cell.arm == "constrained"]
+    return [(cell.layers, cell.seed, cell.eps) for cell in cells]
 
 
-def test_cells_are_layers_by_seeds_by_noise_levels_deepest_last() -> None:
-    params = small_params({"eps": 0.3, BUDGET: {"layers": [5, 2], "seeds": [7, 1], "eps": [0.5, 0.0]}})
+def test_cells_are_arms_by_layers_by_seeds_by_noise_levels_deepest_last() -> None:
+    params = asked([5, 2], [7, 1], [0.5, 0.0], 0.3)
     expected = [(layers, seed, eps) for layers in (2, 5) for seed in (1, 7) for eps in (0.0, 0.3, 0.5)]
     assert identities(params) == expected
-    assert {(c.experiment, c.dataset, c.model, c.method) for c in video_cells(params, *ITEM)} == {("video", *ITEM)}
+    cells = grid(params, "video", *SETTING)
+    assert [cell.arm for cell in cells] == [arm for arm in params.arms for _ in expected]
+    assert {(cell.experiment, cell.dataset, cell.model) for cell in cells} == {("video", *SETTING)}
 
 
 @pytest.mark.parametrize("eps", [0.13, 0.130, 1.3e-1])
 def test_the_headline_level_joins_the_grid_once(eps: float) -> None:
-    params = small_params({"eps": eps, BUDGET: {"layers": [2], "eps": [0.13, 0.0, 0.13]}})
-    assert identities(params) == [(2, 0, 0.0), (2, 0, 0.13)]
-    assert identities(small_params({"eps": 0.2, BUDGET: {"layers": [2], "eps": [0.0]}}))[1] == (2, 0, 0.2)
+    assert identities(asked([2], [0], [0.13, 0.0, 0.13], eps)) == [(2, 0, 0.0), (2, 0, 0.13)]
+    assert identities(asked([2], [0], [0.0], 0.2))[1] == (2, 0, 0.2)
 
 
 def test_whole_numbers_and_floats_are_one_level() -> None:
-    params = small_params({"eps": 0, BUDGET: {"layers": [2, 2], "seeds": [0, 0], "eps": [0.0, 1]}})
+    params = asked([2, 2], [0, 0], [0.0, 1], 0)
     assert identities(params) == [(2, 0, 0.0), (2, 0, 1.0)]
-    assert all(isinstance(cell.eps, float) for cell in video_cells(params, *ITEM))
+    assert all(isinstance(cell.eps, float) for cell in grid(params, "video", *SETTING))
+
+
+def test_a_models_own_depths_and_a_tasks_own_headline_level_count() -> None:
+    params = fake_params({"profiles.demo.lm.eps": [0.0]})
+    cells = grid(params, "lm", "alpaca", "causal_lm")
+    assert [(cell.layers, cell.eps) for cell in cells] == [(4, 0.0), (4, 0.25)] * len(params.arms)
+    assert {cell.layers for cell in grid(params, "text", "imdb", "roberta")} == {8}
 
 
 def test_names_and_folders_say_what_is_in_them() -> None:
     cell = Cell("video", *ITEM, layers=3, eps=0.13, seed=2)
-    assert cell.name == "L3-eps0.13-seed2"
-    assert runs_folder("video", *ITEM) == Path("data/runs/video/ucsd-dust-constrained")
-    assert scores_file("video", *ITEM) == Path("data/scores/video/ucsd-dust-constrained.parquet")
+    assert cell.name == "constrained-L3-eps0.13-seed2"
+    assert Cell("alpha", *ITEM, 3, 0.13, 2, "0.1").name == "constrained-L3-eps0.13-seed2-0.1"
+    params = fake_params()
+    assert paths.runs_folder("video", *SETTING) == Path("data/runs/video/ucsd/dust")
+    assert paths.scores_file("video", "ucsd") == Path("data/scores/video/ucsd.parquet")
+    assert paths.study_runs_folder("alpha") == Path("data/runs/study/alpha")
+    assert paths.study_scores_file("alpha") == Path("data/scores/study/alpha.parquet")
+    assert paths.prepared_folder(params, "video", *SETTING) == Path("data/prepared/ucsd")
+    assert paths.prepared_folder(params, "text", "imdb", "distilbert") == Path("data/prepared/imdb/bert")
 
 
-def test_different_cells_have_different_names() -> None:
-    params = small_params({"eps": 0.1234567, BUDGET: {"eps": [0.1234568]}})
-    asked = video_cells(params, *ITEM)
-    assert len({cell.name for cell in asked}) == len(asked)
+def test_different_cells_of_a_folder_have_different_names() -> None:
+    params = fake_params({"eps": 0.1234567, "profiles.demo.video.eps": [0.1234568]})
+    for cells in (grid(params, "video", *SETTING), *(study_cells(params, name) for name in params.studies)):
+        assert len({cell.name for cell in cells}) == len(cells) > 1
 
 
-def test_the_infeasible_experiment_is_one_cell_in_each_arm() -> None:
-    params = small_params({"infeasible": {"layers": 3, "eps": 0.3, "seed": 4}})
-    for method in ("constrained", "unconstrained"):
-        (cell,) = infeasible_cells(params, "ucsd", "dust", method)
-        assert cell == Cell("infeasible", "ucsd", "dust", method, 3, 0.3, 4)
+def test_a_study_has_the_arms_beside_it_and_every_value_of_what_it_varies() -> None:
+    cells = study_cells(fake_params(), "alpha")
+    values = [("unconstrained", ""), *(("constrained", word) for word in ("0.02", "0.1", "0.2"))]
+    assert [(cell.seed, cell.arm, cell.varied) for cell in cells] == [(s, *v) for s in (0, 1, 2) for v in values]
+    assert {(c.experiment, c.dataset, c.model, c.layers, c.eps) for c in cells} == {
+        ("alpha", "imdb", "roberta", 8, 0.4)
+    }
+
+
+def test_a_study_that_varies_nothing_is_one_cell_in_each_arm() -> None:
+    cells = study_cells(fake_params(), "infeasible")
+    where = {"experiment": "infeasible", "dataset": "shanghaitech", "model": "dust"}
+    assert cells == [
+        Cell(**where, arm=arm, layers=7, eps=0.15, seed=0) for arm in ("unconstrained", "constrained")
+    ]
+
+
+@pytest.mark.parametrize("lists", [{"text.datasets": ["mnli"]}, {"text.models": ["ut_text"]}, {"text.models": []}])
+def test_a_study_whose_data_set_or_model_is_not_in_use_has_no_cells(lists: dict) -> None:
+    assert study_cells(fake_params(lists), "alpha") == []
+
+
+def test_the_maps_that_learn_nothing_are_cells_of_a_model_without_layers() -> None:
+    cells = reference_cells(*SETTING)
+    assert [cell.arm for cell in cells] == ["identity", "zero", "tv_chambolle", "nl_means"]
+    assert {(cell.experiment, cell.model, cell.layers, cell.eps) for cell in cells} == {("video", "dust", 0, 0.0)}
+
+
+def test_the_identity_of_cells_needs_no_torch_and_no_tables() -> None:
+    code = "import sys, descent.cells, descent.paths; print({'torch', 'pandas'} & set(sys.modules))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": "src"})
+    assert told.stdout.strip() == "set()", told.stderr
 
 
 def test_a_fingerprint_depends_on_the_cell_and_on_its_definition() -> None:
@@ -76,17 +124,3 @@ def test_why_a_cell_is_trained_is_not_in_its_fingerprint() -> None:
     cells = [Cell(experiment, *ITEM, layers=3, eps=0.4, seed=0, varied=value) for experiment, value in places]
     assert len({fingerprint(cell, {"alpha": 0.1}) for cell in cells}) == 1
     assert len(set(cells)) == 4
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("vidoe", *ITEM), "unknown name 'vidoe'; known: video, infeasible"),
-        (("video", "ped3", "dust", "constrained"), "unknown name 'ped3'; known: avenue, ucsd"),
-        (("video", "ucsd", "vti", "constrained"), "unknown name 'vti'; known: ut, dust, vit"),
-        (("video", "ucsd", "dust", "erm"), "unknown name 'erm'; known: constrained, unconstrained"),
-    ],
-)
-def test_an_unknown_matrix_item_is_told(words: tuple[str, str, str, str], told: str) -> None:
-    with pytest.raises(UserError, match=told):
-        check_names(small_params(), *words)

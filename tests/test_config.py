@@ -7,11 +7,25 @@ from typing import Any
 
 import pytest
 
-from descent.config import Params, load, of_results
+from descent.cells import Cell, grid, study_cells
+from descent.components import TASKS
+from descent.config import MOVED, Params, load, of_results
 from descent.errors import UserError
-from tests.fakes.core import ROOT, environment, make_project, small_params, values, write_params
+from descent.schema import validated
+from descent.tasks.common.items import budget_of, setting, settings_by_arm
+from tests.fakes.core import (
+    PARAMS,
+    PRIMAL_DUAL,
+    environment,
+    make_project,
+    small_params,
+    small_problem,
+    values,
+    write_params,
+)
 
 BUDGET = "profiles.demo.video"
+DUST = f"{BUDGET}.models.dust"
 URL = {"url": "http://example.org/a.zip"}
 
 
@@ -25,15 +39,30 @@ def refused(folder: Path, text: str | None = None, changes: dict[str, Any] | Non
     return str(error.value)
 
 
-def test_the_projects_own_file_loads_in_every_profile() -> None:
-    params = load(ROOT / "params.yaml")
+def test_every_profile_says_all_that_its_models_data_sets_and_studies_need() -> None:
+    params = load(PARAMS)
     assert set(params.profiles) == {"demo", "small", "paper"}
     for profile in params.profiles:
-        chosen = Params.model_validate(params.model_dump() | {"profile": profile})
-        assert chosen.budget is chosen.profiles[profile]
-        assert set(params.video.datasets) <= set(chosen.budget.data)
-        for model in params.video.models:
-            assert chosen.constraints(model).R0 > 0
+        chosen = validated(Params, values_of(params) | {"profile": profile}, "params.yaml")
+        assert chosen.budget == chosen.profiles[profile]
+        for task in TASKS:
+            section = getattr(chosen, task)
+            for dataset in section.datasets:
+                assert chosen.source(task, dataset) is not None
+                for model in section.models:
+                    assert chosen.problem(dataset, model).R0 > 0
+                    for cell in grid(chosen, task, dataset, model):
+                        assert setting(chosen, cell).lr > 0
+            for model in section.models:
+                assert budget_of(chosen, model).epochs > 0 and settings_by_arm(chosen, model).keys() >= {
+                    *chosen.arms
+                }
+        for name in chosen.studies:
+            assert chosen.runs(chosen.studied(name)) and study_cells(chosen, name)
+
+
+def values_of(params: Params) -> dict[str, Any]:
+    return params.model_dump(mode="json")
 
 
 @pytest.mark.parametrize(
@@ -41,40 +70,55 @@ def test_the_projects_own_file_loads_in_every_profile() -> None:
     [
         ({"gamma": 1.0}, "gamma", "unknown key"),
         ({"video.frame.colour": True}, "video.frame.colour", "unknown key"),
-        ({"primal_dual.ut.rho2": 1.0}, "primal_dual.ut.rho2", "unknown key"),
+        ({"components": {}}, "components", "unknown key"),
         ({"eps": "0.13"}, "eps", "number"),
-        ({f"{BUDGET}.ut.lr": "1e-3"}, f"{BUDGET}.ut.lr", "number"),
         ({"eps": True}, "eps", "number"),
         ({f"{BUDGET}.batch": True}, f"{BUDGET}.batch", "integer"),
         ({f"{BUDGET}.epochs": 2.5}, f"{BUDGET}.epochs", "integer"),
-        ({"models.ut.residual": 1}, "models.ut.residual", "boolean"),
-        ({"models.ut.residual": "true"}, "models.ut.residual", "boolean"),
         ({f"{BUDGET}.layers": 3}, f"{BUDGET}.layers", "array"),
+        ({f"{BUDGET}.layers": []}, f"{BUDGET}.layers", "at least 1 item"),
+        ({f"{BUDGET}.seeds": []}, f"{BUDGET}.seeds", "at least 1 item"),
         ({"video": None}, "video", "object"),
-        ({f"{BUDGET}.eps": []}, f"{BUDGET}.eps", "at least 1 item"),
-        ({"evaluation.gammas": []}, "evaluation.gammas", "at least 1 item"),
-        ({"video.datasets": []}, "video.datasets", "at least 1 item"),
+        ({"arms": []}, "arms", "at least 1 item"),
+        ({"video.evaluation.gammas": []}, "video.evaluation.gammas", "at least 1 item"),
+        ({"video.evaluation.shifts": []}, "video.evaluation.shifts", "at least 1 item"),
         ({"eps": -0.1}, "eps", "greater than or equal to 0"),
         ({f"{BUDGET}.eps": [0.0, -0.1]}, f"{BUDGET}.eps.1", "greater than or equal to 0"),
         ({"eps": float("nan")}, "eps", "finite number"),
-        ({"primal_dual.dust.rho": float("inf")}, "primal_dual.dust.rho", "finite number"),
-        ({"primal_dual.dust.alpha": 1.0}, "primal_dual.dust.alpha", "less than 1"),
-        ({f"{BUDGET}.tokens": 1}, f"{BUDGET}.tokens", "greater than or equal to 2"),
-        ({f"{BUDGET}.dust.lr": 0}, f"{BUDGET}.dust.lr", "greater than 0"),
-        ({"method": "constrain"}, "method", "'constrained' or 'unconstrained'"),
+        ({f"{BUDGET}.tokens": 0}, f"{BUDGET}.tokens", "greater than or equal to 1"),
         ({"device": "gpu"}, "device", "'auto', 'cpu' or 'cuda'"),
-        ({"video.methods": ["erm"]}, "video.methods.0", "'constrained' or 'unconstrained'"),
+        (
+            {"method": "deep_supervision"},
+            "method (one of arms)",
+            "'deep_supervision'; known: constrained, unconst",
+        ),
+        ({"arms": ["constrained", "erm"]}, "arms", "unknown name 'erm'; known: constrained, deep_supervision"),
+        ({"arms": ["constrained", "constrained", "unconstrained"]}, "arms", "stands there twice: constrained"),
+        ({"comparison.ours": "deep_supervision"}, "comparison (of arms)", "unknown name 'deep_supervision'"),
+        ({"comparison.baseline": "constrained"}, "comparison (of arms)", "twice"),
+        ({"objectives.erm": {}}, "objectives", "unknown name 'erm'"),
+        ({"studies": ["alpah"]}, "studies", "unknown name 'alpah'; known: alpha, dual_lr, resilience, infeasible"),
+        ({"studies": ["alpha", "alpha"]}, "studies", "twice"),
         ({"profile": "papre"}, "profile", "unknown name 'papre'; known: demo, small, paper"),
-        ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: ut, dust, vit"),
-        ({"video.datasets": ["ped3"]}, "video.datasets", "unknown name 'ped3'; known: avenue, ucsd"),
-        ({"infeasible.model": "vti"}, "infeasible.model", "unknown name 'vti'; known: ut, dust"),
-        ({"infeasible.dataset": "ped3"}, "infeasible.dataset (one of video.datasets)", "unknown name 'ped3'"),
+        ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: dust, ut, vit"),
+        ({"video.models": ["roberta"]}, "video.models", "unknown name 'roberta'; known: dust, ut, vit"),
+        ({"video.models": ["dust", "ut", "dust"]}, "video.models", "twice: dust, ut, dust"),
+        ({"video.datasets": ["ped3"]}, "video.datasets", "unknown name 'ped3'; known: avenue, shanghaitech, ucsd"),
+        ({"video.datasets": ["imdb"]}, "video.datasets", "unknown name 'imdb'"),
+        ({"video.datasets": ["ucsd", "ucsd"]}, "video.datasets", "twice"),
+        (
+            {"video.evaluation.shifts": ["fog"]},
+            "video.evaluation.shifts",
+            "'fog'; known: gaussian, salt_and_pepper",
+        ),
+        ({"text.evaluation.shifts": ["salt_and_pepper"]}, "text.evaluation.shifts", "known: gaussian"),
+        ({"video.evaluation.shifts": ["gaussian"] * 2}, "video.evaluation.shifts", "twice"),
+        (
+            {"text.tokenizers": ["gpt"]},
+            "profiles.demo.text.tokenizers",
+            "unknown name 'gpt'; known: bert, roberta",
+        ),
         ({"video.frame": {"size": 10, "patch": 4}}, "video.frame", "10 is not a multiple of patch 4"),
-        ({"profiles.demo.data.ucsd": URL}, "profiles.demo.data.ucsd", "exactly one of generate, path, url"),
-        ({"profiles.small.data.ucsd": URL}, "profiles.small.data.ucsd", "exactly one of generate, path, url"),
-        ({"profiles.paper.data.ucsd.sha256": None}, "profiles.paper.data.ucsd", "a url needs its sha256"),
-        ({"profiles.small.data.ucsd.sha256": "0" * 64}, "profiles.small.data.ucsd", "sha256 belongs to a url"),
-        ({"profiles.paper.data.ucsd.sha256": "2329"}, "profiles.paper.data.ucsd.sha256", "pattern"),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_path(tmp_path: Path, changes: dict, path: str, told: str) -> None:
@@ -83,28 +127,125 @@ def test_a_wrong_value_is_refused_with_its_path(tmp_path: Path, changes: dict, p
     assert "params.yaml is not right" in message and "pydantic" not in message
 
 
+CELL = Cell("video", "ucsd", "dust", "constrained", 3, 0.13, 0)
+
+
 @pytest.mark.parametrize(
-    ("section", "values", "told"),
+    ("changes", "told"),
     [
-        ("infeasible.primal_dual", {"beta": 1}, "beta: unknown key"),
-        ("infeasible.primal_dual", {"alpha": 7.0}, "alpha: Input should be less than 1, not 7.0"),
-        ("text.per_dataset.mnli.ut_text", {"beta": 1}, "beta: unknown key"),
-        ("text.per_dataset.mnli.distilbert", {"rho": "1"}, "rho: Input should be a valid number, not '1'"),
+        (
+            {"objectives.constrained.rho2": 1.0},
+            "objectives.constrained of dust on ucsd is not right:\n  rho2: unknown",
+        ),
+        ({"objectives.constrained.rho": float("inf")}, "rho: Input should be a finite number"),
+        ({"objectives.constrained.models.dust": {"alpha": 1.0}}, "alpha: Input should be less than 1, not 1.0"),
+        ({f"{DUST}.arms.constrained.dual_lr": "1"}, "dual_lr: Input should be a valid number, not '1'"),
+        ({f"{DUST}.arms.constrained": {"dual_lr": None}}, "dual_lr: Input should be a valid number"),
+        ({"objectives.constrained.datasets": {"ucsd": {"dust": {"beta": 1}}}}, "beta: unknown key"),
+        ({"objectives.constrained.warmup_epochs": 4}, "warmup_epochs 4 leaves none of the 4 epochs to the duals"),
     ],
 )
-def test_a_section_that_replaces_values_is_checked_when_the_file_is_read(
-    tmp_path: Path, section: str, values: dict, told: str
-) -> None:
-    message = refused(tmp_path, changes={section: values})
-    assert f"{section} is not right:\n  {told}" in message and "pydantic" not in message
+def test_a_wrong_value_of_an_objective_is_refused_with_its_section(changes: dict, told: str) -> None:
+    with pytest.raises(UserError) as error:
+        setting(small_params(changes), CELL)
+    assert told in str(error.value) and "pydantic" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {f"{DUST}.lr": "1e-3"},
+            "profiles.demo.video.models.dust is not right:\n  lr: Input should be a valid number",
+        ),
+        ({f"{DUST}.lr": 0}, "lr: Input should be greater than 0"),
+        ({f"{DUST}.atoms": 60}, "atoms: a separable DCT dictionary needs a square number"),
+        ({f"{BUDGET}.tokens": 1}, "tokens: Input should be greater than or equal to 2"),
+        ({f"{DUST}.tokens": 1}, "tokens: Input should be greater than or equal to 2"),
+        ({f"{DUST}.atom": 64}, "atom: unknown key"),
+        ({f"{DUST}.layers": [0]}, "layers.0: Input should be greater than or equal to 1"),
+    ],
+)
+def test_a_wrong_value_of_a_budget_is_refused_with_its_section(changes: dict, told: str) -> None:
+    with pytest.raises(UserError) as error:
+        budget_of(small_params(changes), "dust")
+    assert told in str(error.value) and "pydantic" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"models.ut.residual": 1}, "models.ut is not right:\n  residual: Input should be a valid boolean"),
+        ({"models.ut.residual": "true"}, "residual: Input should be a valid boolean"),
+        ({"models.ut.arms": {"constrained": {"residul": True}}}, "residul: unknown key"),
+    ],
+)
+def test_a_wrong_value_of_a_model_is_refused_with_its_section(changes: dict, told: str) -> None:
+    with pytest.raises(UserError) as error:
+        settings_by_arm(small_params(changes), "ut")
+    assert told in str(error.value) and "pydantic" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"profiles.demo.data.ucsd": URL}, "data.ucsd is not right:\n  name exactly one of generate, path, url"),
+        ({"profiles.demo.data.ucsd": {"generate": None} | URL}, "a url needs its sha256"),
+        ({"profiles.demo.data.ucsd.sha256": "0" * 64}, "sha256 belongs to a url"),
+        (
+            {"profiles.demo.data.ucsd": {"generate": None, "sha256": "2329"} | URL},
+            "sha256: String should match pattern",
+        ),
+    ],
+)
+def test_a_wrong_source_is_refused_with_its_section(changes: dict, told: str) -> None:
+    with pytest.raises(UserError) as error:
+        small_params(changes).source("video", "ucsd")
+    assert told in str(error.value) and "profiles.demo.data.ucsd" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"study.infeasible": {"beta": 1}}, "study.infeasible is not right:\n  beta: unknown key"),
+        ({"study.infeasible": {"layers": 0}}, "layers: Input should be greater than or equal to 1"),
+        (
+            {"study.infeasible": {"arm": "erm"}},
+            "study.infeasible: unknown name 'erm'; known: constrained, deep_super",
+        ),
+        ({"study.infeasible": {"beside": ["erm"]}}, "study.infeasible: unknown name 'erm'"),
+        ({"study.infeasible": {"model": "vti"}}, "study.infeasible: unknown name 'vti'"),
+        ({"study.infeasible": {"model": "roberta"}}, "roberta is a model of text, not of video"),
+        (
+            {"study.infeasible": {"vary": "alpha"}},
+            "varies alpha, but profiles.demo.studies.infeasible has no value",
+        ),
+        ({"profiles.demo.studies.infeasible": {"seeds": []}}, "seeds: List should have at least 1 item"),
+    ],
+)
+def test_a_study_in_use_is_checked_when_the_file_is_read(tmp_path: Path, changes: dict, told: str) -> None:
+    assert told in refused(tmp_path, changes=changes)
+
+
+def test_a_key_of_a_former_layout_is_told_with_its_new_place(tmp_path: Path) -> None:
+    for old, new in MOVED.items():
+        message = refused(tmp_path, changes={old: {}})
+        path = tmp_path / "params.yaml"
+        assert message == f"{path}: {old} is of a former layout; its values stand at {new} now"
+    known = values()
+    for new in MOVED.values():
+        node: Any = known
+        for part in new.split(" ")[0].split("."):
+            assert part in node, new
+            node = node[part]
 
 
 def test_what_was_given_is_quoted(tmp_path: Path) -> None:
-    assert ", not '1e-3'" in refused(tmp_path, changes={f"{BUDGET}.ut.lr": "1e-3"})
+    assert ", not 'x'" in refused(tmp_path, changes={"video.tolerance": "x"})
     assert ", not -0.1" in refused(tmp_path, changes={"eps": -0.1})
 
 
-@pytest.mark.parametrize("path", ["eps", "models.dust.kappa", f"{BUDGET}.tokens", "primal_dual.ut.restart"])
+@pytest.mark.parametrize("path", ["eps", "arms", f"{BUDGET}.tokens", "video.evaluation.seed", "training"])
 def test_a_missing_key_is_named(tmp_path: Path, path: str) -> None:
     given = values()
     *parents, last = path.split(".")
@@ -125,7 +266,13 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("", "is not right"), ("a: [", "is not YAML"), ("eps: 1\neps: 2", "is not YAML"), ("- 3", "object")],
+    [
+        ("", "is not right: it should hold sections, not None"),
+        ("a: [", "is not YAML"),
+        ("eps: 1\neps: 2", "is not YAML: the key eps stands there twice"),
+        ("eps: &a {b: 1}\nx:\n  <<: *a\n  c: 1\n  c: 2", "is not YAML: the key c stands there twice"),
+        ("- 3", "it should hold sections, not [3]"),
+    ],
 )
 def test_what_is_not_a_parameter_file_is_told(tmp_path: Path, text: str, told: str) -> None:
     message = refused(tmp_path, text=text)
@@ -140,9 +287,8 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {f"{BUDGET}.atoms": 60},
         {f"{BUDGET}.seeds": [-1]},
-        {"evaluation.seed": -1},
+        {"video.evaluation.seed": -1},
         {"training.betas": [0.9, 1.0]},
     ],
 )
@@ -159,16 +305,117 @@ def test_scientific_notation_is_a_number_and_an_integer_is_a_float(tmp_path: Pat
     text = (tmp_path / "params.yaml").read_text()
     (tmp_path / "params.yaml").write_text(text.replace('"lr": 0.01', '"lr": 1e-2'))
     params = load(tmp_path / "params.yaml")
-    assert params.budget.video.ut.lr == 0.01 and params.eps == 0
+    assert budget_of(params, "ut").lr == 0.01 and params.eps == 0
 
 
-def test_an_experiment_replaces_values_of_the_problem_and_no_others() -> None:
-    params = small_params()
-    before, after = params.constraints("dust"), params.constraints("dust", {"alpha": 0.5})
-    assert (before.alpha, after.alpha) == (0.2, 0.5)
-    assert after.model_copy(update={"alpha": 0.2}) == before == params.primal_dual.dust
+LAYERS = [  # of an objective's values, the more special last
+    ("objectives.constrained", "warmup_epochs"),
+    ("objectives.constrained.models.dust", "restart"),
+    ("objectives.constrained.datasets.ucsd.dust", "rho"),
+    ("profiles.demo.video.models.dust.arms.constrained", "dual_lr"),
+]
+
+
+def layered(depth: int) -> dict[str, Any]:
+    """Changes that give `alpha` in so many of the sections that may replace it."""
+    changes: dict[str, Any] = {"objectives.constrained.datasets": {"ucsd": {"dust": {}}}}
+    for number, (section, _) in enumerate(LAYERS[:depth], start=1):
+        changes[section] = {"alpha": number / 10}
+    return changes
+
+
+def test_of_an_objectives_values_the_more_special_stands_in_place_of_the_more_general() -> None:
+    for depth in range(1, 5):
+        params = small_params(layered(depth))
+        found = params.objective("constrained", "ucsd", "dust")
+        assert found["alpha"] == depth / 10, depth
+        assert params.problem("ucsd", "dust").alpha == depth / 10
+        assert found["R0"] == 0.5 and found["dual_lr"] == 0.05, "all others are kept"
+        over = params.objective("constrained", "ucsd", "dust", {"alpha": 0.9})
+        assert over == found | {"alpha": 0.9} and params.problem("ucsd", "dust", {"alpha": 0.9}).alpha == 0.9
+        assert not {"models", "datasets"} & found.keys()
+    everywhere = small_params(layered(4))
+    assert everywhere.objective("constrained", "ucsd", "ut")["alpha"] == 0.1, "of another model"
+    assert small_params(layered(3)).objective("constrained", "avenue", "dust")["alpha"] == 0.2, (
+        "of another data set"
+    )
+    assert everywhere.objective("unconstrained", "ucsd", "dust") == {}
+    assert everywhere.objective("deep_supervision", "ucsd", "dust") == {"weights": "linear"}
+
+
+def test_a_problem_has_the_values_of_the_objective_without_the_weights_rate() -> None:
+    params = small_params({f"{DUST}.arms.constrained": {"lr": 0.7, "dual_lr": 0.3}})
+    assert params.problem("ucsd", "dust").model_dump() == PRIMAL_DUAL | {"dual_lr": 0.3}
+    assert params.problem("ucsd", "ut") == small_problem(cap_layer=1)
+    own = setting(params, CELL)
+    assert own.lr == 0.7 and own.values.model_dump() == params.problem("ucsd", "dust").model_dump()
     with pytest.raises(UserError, match="alpha: Input should be less than 1"):
-        params.constraints("dust", {"alpha": 7.0})
+        params.problem("ucsd", "dust", {"alpha": 7.0})
+
+
+def test_cells_are_held_to_the_constraints_of_ours_or_of_the_first_arm_that_has_any() -> None:
+    assert small_params().enforcing == ["constrained"]
+    free = {"arms": ["deep_supervision", "unconstrained"], "method": "unconstrained"}
+    pair = {"comparison": {"ours": "deep_supervision", "baseline": "unconstrained"}}
+    params = small_params(free | pair)
+    assert params.enforcing == [] and params.problem("ucsd", "dust") is None
+    params = small_params(pair | {"arms": ["deep_supervision", "unconstrained", "constrained"]})
+    assert params.problem("ucsd", "dust") == small_problem()
+
+
+def test_an_arms_cells_have_a_models_values_with_their_own_in_place_of_them() -> None:
+    params = small_params({"models.dust": {"arms": {"constrained": {"kappa": 0.5, "threshold": 0.3}}}})
+    common = {
+        "dictionaries": "shared",
+        "attention": "dictionary",
+        "step_scale": 1.5,
+        "threshold": 0.01,
+        "kappa": 1.0,
+    }
+    assert params.model_settings("dust", "constrained") == common | {"kappa": 0.5, "threshold": 0.3}
+    assert params.model_settings("dust", "unconstrained") == params.model_settings("dust", "new") == common
+    assert params.models["dust"]["arms"], "the parameters themselves stay as they are"
+
+
+def test_a_models_budget_is_its_tasks_with_its_own_in_place_of_it() -> None:
+    params = small_params({f"{DUST}.epochs": 9, f"{DUST}.layers": [5]})
+    dust, ut = (params.model_budget(model) for model in ("dust", "ut"))
+    assert (dust["epochs"], dust["layers"], dust["batch"]) == (9, [5], 7)
+    assert (ut["epochs"], ut["layers"], ut["batch"]) == (4, [2, 3], 7)
+    assert not {"eps", "seeds", "models"} & ut.keys()
+
+
+def test_what_is_empty_leaves_its_part_out() -> None:
+    empty = {"video.datasets": [], "video.models": [], "text.datasets": [], "lm.models": [], "studies": []}
+    params = small_params(empty)
+    assert params.video.datasets == [] and params.studies == [] and params.arms
+    assert not params.runs(params.studied("infeasible")) and study_cells(params, "infeasible") == []
+    study = small_params({"video.datasets": ["avenue"]})
+    assert not study.runs(study.studied("infeasible")), "another data set is in use"
+    assert small_params().runs(small_params().studied("infeasible"))
+
+
+def test_a_study_varies_one_value_of_its_overrides() -> None:
+    varied = {"study.infeasible": {"vary": "rho", "overrides": {"alpha": 0.3}}}
+    params = small_params(
+        varied | {"profiles.demo.studies.infeasible": {"values": [2.0, 5, 2.0], "seeds": [1, 2]}}
+    )
+    study = params.studied("infeasible")
+    assert study.variants() == {"2.0": {"alpha": 0.3, "rho": 2.0}, "5.0": {"alpha": 0.3, "rho": 5.0}}
+    assert small_params().studied("infeasible").variants() == {
+        "": {"alpha": 0.9, "R0": 0.01, "resilience": "none"}
+    }
+    cells = study_cells(params, "infeasible")
+    assert [(cell.arm, cell.varied, cell.seed) for cell in cells] == [
+        (arm, word, seed)
+        for seed in (1, 2)
+        for arm, word in (("unconstrained", ""), ("constrained", "2.0"), ("constrained", "5.0"))
+    ]
+    words = {
+        "study.infeasible": {"vary": "resilience"},
+        "profiles.demo.studies.infeasible": {"values": ["none", "decay"]},
+    }
+    assert [*small_params(words).studied("infeasible").variants()] == ["none", "decay"]
 
 
 def test_parameters_do_not_change_once_read() -> None:
@@ -179,27 +426,35 @@ def test_parameters_do_not_change_once_read() -> None:
 @pytest.mark.parametrize(
     ("changes", "words", "told"),
     [
-        ({"eps": -1}, ("video", "ucsd", "dust", "constrained"), "eps: Input should be greater than or equal to 0"),
-        ({}, ("video", "ucsd", "vti", "constrained"), "unknown name 'vti'; known: ut, dust, vit"),
-        ({}, ("video", "avenue", "dust", "constrained"), "dvc repro --force preprocess_video@avenue"),
+        ({"eps": -1}, ("video", "ucsd", "dust"), "eps: Input should be greater than or equal to 0"),
+        ({}, ("video", "ucsd", "vti"), "video model: unknown name 'vti'; known:"),
+        ({}, ("video", "ucsd", "roberta"), "roberta is a model of text, not of video"),
+        ({}, ("video", "ped3", "dust"), "video data set: unknown name 'ped3'; known: avenue, shanghaitech, ucsd"),
+        ({}, ("film", "ucsd", "dust"), "unknown"),
+        ({}, ("video", "avenue", "dust"), "dvc repro --force preprocess_video@avenue"),
     ],
 )
 def test_a_stage_ends_with_one_message_and_no_traceback(
     tmp_path: Path, changes: dict, words: tuple[str, ...], told: str
 ) -> None:
     write_params(make_project(tmp_path / "project"), changes)
-    command = [sys.executable, "-m", "stages.train_video", *words]
+    command = [sys.executable, "-m", "stages.train", *words]
     found = subprocess.run(command, cwd=tmp_path / "project", env=environment(), capture_output=True, text=True)
     assert found.returncode == 1 and told in found.stderr
-    assert "Traceback" not in found.stderr and "train_video.py" in found.stderr
+    assert "Traceback" not in found.stderr and "train.py" in found.stderr
 
 
-def test_the_parameters_of_the_results_are_read_back_without_what_changes_no_result(tmp_path: Path) -> None:
-    asked, path = load(), tmp_path / "params.json"
+def test_the_parameters_of_the_results_are_read_back_without_what_changes_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked, path = load(PARAMS), Path("data/params.json")
+    path.parent.mkdir()
     path.write_text(of_results(asked))
     found = load(path)
+    assert found.method == asked.arms[0]
     same = {"method", "device", "local_data", "profiles"}
-    assert found.model_dump(exclude=same) == asked.model_dump(exclude=same)
+    assert found.model_dump(mode="json", exclude=same) == asked.model_dump(mode="json", exclude=same)
     assert found.profiles == {asked.profile: asked.budget}
     elsewhere = asked.model_copy(update={"method": "unconstrained", "device": "cpu", "local_data": "/elsewhere"})
     assert of_results(elsewhere) == path.read_text()

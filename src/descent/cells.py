@@ -1,99 +1,81 @@
-"""A cell is one trained model: what it is, where its files are, what defines it."""
+"""A cell is one trained model: what it is, which ones params.yaml asks for, what defines it."""
 
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from descent.config import Params
 
 WHY = ("experiment", "varied")  # of a cell's identity: why it is trained, which does not change its weights
-LM = ("alpaca", "causal_lm")  # the one data set and model of the language model's experiment
-ABLATIONS = ("alpha", "dual_lr", "resilience")
+# Maps that learn nothing, and their labels. In the results table they stand where arms stand, with no layers.
+REFERENCES = {
+    "identity": "noisy input",
+    "zero": "zero output",
+    "tv_chambolle": "total variation",
+    "nl_means": "non-local means",
+}
 
 
 @dataclass(frozen=True)
 class Cell:
     """The identity of one trained model, the same words in folders, stages, columns and figures."""
 
-    experiment: str  # video | infeasible | text | lm | alpha | dual_lr | resilience (the last three: ablations)
+    experiment: str  # the task (video | text | lm), or the name of the study
     dataset: str
     model: str
-    method: str
+    arm: str
     layers: int
     eps: float
     seed: int  # of text cells also the number of the trial
-    varied: str = ""  # the value that an ablation gives to what it is named after
+    varied: str = ""  # the value that a study gives to what it varies
 
     @property
     def name(self) -> str:
-        """The cell's file stem inside the folder of its stage."""
-        stem = f"L{self.layers}-eps{self.eps}-seed{self.seed}"
-        return f"{stem}-{self.varied or self.method}" if self.experiment in ABLATIONS else stem
+        """The cell's folder within that of its data set and model, or of its study."""
+        stem = f"{self.arm}-L{self.layers}-eps{self.eps}-seed{self.seed}"
+        return f"{stem}-{self.varied}" if self.varied else stem
 
 
-def runs_folder(experiment: str, dataset: str, model: str, method: str) -> Path:
-    """Where the training stage of this matrix item writes its cells."""
-    return Path("data/runs") / experiment / f"{dataset}-{model}-{method}"
+def headline(params: Params, task: str) -> float:
+    """The training noise level that a task's figures and metrics show."""
+    return float(params.eps if task == "video" else getattr(params, task).eps)
 
 
-def scores_file(experiment: str, dataset: str, model: str, method: str) -> Path:
-    """Where the evaluation stage of this matrix item writes its rows."""
-    return Path("data/scores") / experiment / f"{dataset}-{model}-{method}.parquet"
-
-
-def video_cells(params: Params, dataset: str, model: str, method: str) -> list[Cell]:
-    """All cells of one video matrix item: (grid.eps and eps) x layers x seeds, deepest last."""
-    grid, layers = params.budget.video, params.budget.video.of(model).layers
-    depths = layers if isinstance(layers, list) else [layers]
+def grid(params: Params, task: str, dataset: str, model: str) -> list[Cell]:
+    """The cells of a model on a data set: arms x layers x seeds x noise levels, the headline level among these."""
+    levels, layers = getattr(params.budget, task), params.model_budget(model)["layers"]
     return [
-        Cell("video", dataset, model, method, depth, eps, seed)
-        for depth in sorted(set(depths))
-        for seed in sorted(set(grid.seeds))
-        for eps in sorted({*map(float, grid.eps), float(params.eps)})
-    ]
-
-
-def infeasible_cells(params: Params, dataset: str, model: str, method: str) -> list[Cell]:
-    """The one cell of Figure 11, asked for more than it can give, in one of the two arms."""
-    asked = params.infeasible
-    return [Cell("infeasible", dataset, model, method, asked.layers, float(asked.eps), asked.seed)]
-
-
-def text_cells(params: Params, dataset: str, model: str, method: str) -> list[Cell]:
-    """All cells of one text matrix item: trials x layers x (grid.eps and text.eps); trial t has the seed t."""
-    budget, trials = getattr(params.budget.text, model), range(params.budget.text.trials)
-    layers = budget.layers if isinstance(budget.layers, list) else [budget.layers]
-    return [
-        Cell("text", dataset, model, method, depth, eps, trial)
-        for trial in trials
+        Cell(task, dataset, model, arm, depth, eps, seed)
+        for arm in params.arms
         for depth in sorted(set(layers))
-        for eps in sorted({*map(float, params.budget.text.eps), float(params.text.eps)})
+        for seed in sorted(set(levels.seeds))
+        for eps in sorted({*map(float, levels.eps), headline(params, task)})
     ]
 
 
-def lm_cells(params: Params, dataset: str, model: str, method: str) -> list[Cell]:
-    """The cells of the language model in one arm: one a seed."""
-    layers, eps = params.budget.lm.layers, float(params.lm.eps)
-    return [Cell("lm", dataset, model, method, layers, eps, seed) for seed in sorted(set(params.lm.seeds))]
+def reference_cells(dataset: str, model: str) -> list[Cell]:
+    """The maps that learn nothing, as measured on the inputs and in the units of a video model."""
+    return [Cell("video", dataset, model, name, 0, 0.0, 0) for name in REFERENCES]
 
 
-def ablation_cells(params: Params, experiment: str) -> list[Cell]:
-    """The cells of one ablation: the unconstrained arm, and the constrained one at every value, all seeds.
+def study_cells(params: Params, name: str) -> list[Cell]:
+    """The cells of a study: the arms `beside` as they are, and the varied arm at every value, all seeds.
 
-    `resilience` has the values `none` and the one in use, for Figure 12.
+    None where the study's data set or model is not in use. Without `layers` they are as deep as the model goes.
+
+    Raises:
+        UserError: as Params.studied.
     """
-    asked, grid = params.ablation, params.budget.ablation
-    layers = getattr(params.budget.text, asked.model).layers
-    depth = max(layers) if isinstance(layers, list) else layers
-    used = params.text_constraints(asked.model, asked.dataset).resilience
-    values = sorted({"none", used}) if experiment == "resilience" else sorted(set(getattr(grid, experiment)))
-    arms = [("unconstrained", ""), *(("constrained", str(value)) for value in values)]
+    study = params.studied(name)
+    if not params.runs(study):
+        return []
+    depth = study.layers or max(params.model_budget(study.model)["layers"])
+    arms = [*((arm, "") for arm in study.beside), *((study.arm, varied) for varied in study.variants())]
     return [
-        Cell(experiment, asked.dataset, asked.model, method, depth, float(asked.eps), seed, varied)
-        for seed in range(grid.seeds)
-        for method, varied in arms
+        Cell(name, study.dataset, study.model, arm, depth, float(study.eps), seed, varied)
+        for seed in sorted(set(study.seeds))
+        for arm, varied in arms
     ]
 
 
@@ -101,8 +83,8 @@ def fingerprint(cell: Cell, definition: dict[str, Any]) -> str:
     """A hexadecimal name for all that the cell's weights depend on.
 
     Args:
-        cell: the identity; the seed, depth and noise level enter through it. Why it is trained (`experiment`,
-            `varied`) does not, so an ablation takes the cells that it shares with a main experiment.
+        cell: the identity; the arm, seed, depth and noise level enter through it. Why it is trained (`experiment`,
+            `varied`) does not, so a study takes the cells that it shares with a task's grid.
         definition: resolved parameters, digest of the prepared data, digest of the code.
     """
     identity = {key: value for key, value in asdict(cell).items() if key not in WHY}

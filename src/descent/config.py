@@ -1,165 +1,263 @@
-"""params.yaml as frozen, strict objects: an unknown key, a wrong type or a missing key names its path."""
+"""params.yaml as frozen, strict objects: an unknown key, a wrong type or a missing key names its path.
+
+The sections of open places (objectives, models, shifts) are plain values here, since figures read params.yaml and
+never load torch; who computes with one validates it against the schema in its component's file.
+"""
 
 import json
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ValidationError, model_validator
-from ruamel.yaml import YAML, YAMLError  # YAML 1.2, as DVC reads it: 1e-3 is a number
+from pydantic import Field, model_validator
 
+from descent import components
 from descent.errors import UserError
-from descent.schema import Evaluation, Method, NonNegative, PrimalDual, Schema, Training
-from descent.tasks.lm.schema import LanguageModel, LanguageModelBudget
-from descent.tasks.text.schema import Ablation, AblationBudget, Encoder, Text, TextBudget, TextSource, UTText
-from descent.tasks.video.schema import DUST, UT, Infeasible, Source, Video, VideoBudget, ViT
+from descent.io.core_yaml import read
+from descent.primal_dual.problem import Problem
+from descent.schema import Count, Grid, NonNegative, Schema, Seed, validated
+from descent.tasks.lm import schema as lm
+from descent.tasks.text import schema as text
+from descent.tasks.video import schema as video
+from descent.training.schema import Training
 
 OF_RESULTS = Path("data/params.json")  # the parameters that the results were made with
-PATCH_MODELS = ("ut", "dust")  # see sequences of patches, and have the depths of profiles.<profile>.video.layers
-VIDEO_MODELS = (*PATCH_MODELS, "vit")
-TEXT_MODELS = ("ut_text", "distilbert", "roberta")
+MOVED = {  # keys of former layouts, and where their values stand now
+    "primal_dual": "objectives.constrained (its `models`)",
+    "evaluation": "video.evaluation",
+    "infeasible": "study.infeasible",
+    "ablation": "study (alpha, dual_lr, resilience)",
+    "video.methods": "arms",
+    "text.methods": "arms",
+    "lm.methods": "arms",
+    "text.per_dataset": "objectives.constrained.datasets",
+    "video.report": "video.selection",
+    "text.report": "text.selection",
+    "lm.report": "lm.selection",
+}
 
 
-class Models(Schema):
-    ut: UT
-    dust: DUST
-    vit: ViT
-    ut_text: UTText
-    distilbert: Encoder
-    roberta: Encoder
+class Comparison(Schema):
+    ours: str
+    baseline: str
 
 
-class PrimalDuals(Schema):
-    ut: PrimalDual
-    dust: PrimalDual
-    vit: PrimalDual
-    ut_text: PrimalDual
-    distilbert: PrimalDual
-    roberta: PrimalDual
-    causal_lm: PrimalDual
+class Study(Schema):
+    """One setting of a task, in which a value of one arm's objective is varied, or several by a name."""
+
+    task: Literal["video", "text", "lm"]
+    dataset: str
+    model: str
+    layers: Count | None
+    eps: NonNegative
+    arm: str
+    beside: list[str]
+    vary: str | None
+    named: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    overrides: dict[str, Any]
+    values: list[float | str]
+    seeds: Grid[Seed]
+
+    def variants(self) -> dict[str, dict[str, Any]]:
+        """What the varied arm's objective has in place of its values, by the word in the column `varied`."""
+        if self.named:
+            return {name: self.overrides | values for name, values in self.named.items()}
+        if self.vary is None:
+            return {"": self.overrides}
+        return {str(value): self.overrides | {self.vary: value} for value in dict.fromkeys(self.values)}
 
 
 class Profile(Schema):
-    data: dict[str, Source]
-    video: VideoBudget
-    texts: dict[str, TextSource]
-    text: TextBudget
-    ablation: AblationBudget
-    lm: LanguageModelBudget
+    data: dict[str, dict[str, Any]]
+    video: video.Grids
+    text: text.Grids
+    lm: lm.Grids
+    studies: dict[str, dict[str, Any]]
+
+
+SOURCES = {"video": video.Source, "text": text.Source, "lm": lm.Source}
 
 
 class Params(Schema):
     profile: str
     eps: NonNegative
-    method: Method
+    method: str
     device: Literal["auto", "cpu", "cuda"]
     local_data: str
-    video: Video
-    text: Text
-    lm: LanguageModel
-    models: Models
-    primal_dual: PrimalDuals
+    arms: Grid[str]
+    comparison: Comparison
+    studies: list[str]
+    objectives: dict[str, dict[str, Any]]
+    video: video.Video
+    text: text.Text
+    lm: lm.LanguageModel
+    shifts: dict[str, dict[str, Any]]
+    models: dict[str, dict[str, Any]]
     training: Training
-    evaluation: Evaluation
-    infeasible: Infeasible
-    ablation: Ablation
+    study: dict[str, dict[str, Any]]
     profiles: dict[str, Profile]
+    # What the components say of themselves; in params.json as it was when the results were made.
+    components: dict[str, dict[str, dict[str, Any]]] = Field(default_factory=components.describe)
 
     @model_validator(mode="after")
     def _names_exist(self) -> "Params":
         _known("profile", [self.profile], self.profiles)
-        budget = self.budget
-        _known("video.models", self.video.models, VIDEO_MODELS)
-        _known("video.datasets", self.video.datasets, budget.data)
-        _known("infeasible.model", [self.infeasible.model], PATCH_MODELS)
-        _known("infeasible.dataset (one of video.datasets)", [self.infeasible.dataset], self.video.datasets)
-        _known("text.models", self.text.models, TEXT_MODELS)
-        _known("text.datasets", self.text.datasets, budget.texts)
-        _known("ablation.model", [self.ablation.model], TEXT_MODELS)
-        _known("ablation.dataset (one of text.datasets)", [self.ablation.dataset], self.text.datasets)
-        text_models = {*self.text.models, self.ablation.model}
-        tokenizers = {model: getattr(self.models, model).tokenizer for model in text_models}
-        _known("models.<model>.tokenizer (one of text.tokenizers)", tokenizers.values(), self.text.tokenizers)
-        _known("profiles.<profile>.text.tokenizers", self.text.tokenizers, budget.text.tokenizers)
-        _known("text.per_dataset", self.text.per_dataset, budget.texts)
-        for models in self.text.per_dataset.values():
-            _known("text.per_dataset.<dataset>", models, TEXT_MODELS)
-        epochs = {model: budget.video.of(model).epochs for model in self.video.models}
-        epochs |= {model: getattr(budget.text, model).epochs for model in text_models}
-        epochs["causal_lm"] = budget.lm.epochs
-        for model, count in epochs.items():
-            if getattr(self.primal_dual, model).warmup_epochs >= count:
-                raise ValueError(
-                    f"primal_dual.{model}.warmup_epochs leaves none of the profile's epochs to the duals"
-                )
+        _known("arms", self.arms, self.components["arms"])
+        _known("method (one of arms)", [self.method], self.arms)
+        _known("comparison (of arms)", [self.comparison.ours, self.comparison.baseline], self.arms)
+        _known("studies", self.studies, self.study)
+        _known("objectives", self.objectives, self.components["arms"])
+        for task in components.TASKS:
+            section, grids = getattr(self, task), getattr(self.budget, task)
+            _known(f"{task}.datasets", section.datasets, self.components[f"tasks.{task}.datasets"])
+            _known(f"{task}.datasets", section.datasets, self.budget.data)
+            _known(f"{task}.models", section.models, self._models_of(task))
+            _known(f"{task}.models", section.models, grids.models)
+            _known(f"{task}.evaluation.shifts", section.evaluation.shifts, self._shifts_of(task))
+            _known(f"{task}.evaluation.shifts", section.evaluation.shifts, self.shifts)
+            for model in section.models:
+                _known("models", [model], self.models)
+            for name in getattr(section, "tokenizers", []):
+                _known(f"profiles.{self.profile}.{task}.tokenizers", [name], grids.tokenizers)
         return self
+
+    def _models_of(self, task: str) -> list[str]:
+        return [name for name, said in self.components["models"].items() if said["TASK"] == task]
+
+    def _shifts_of(self, task: str) -> list[str]:
+        return [name for name, said in self.components["shifts"].items() if task in said["TASKS"]]
 
     @property
     def budget(self) -> Profile:
         """The data sources, grids and budgets of the profile in use."""
         return self.profiles[self.profile]
 
-    def constraints(self, model: str, overrides: dict[str, Any] | None = None, where: str = "") -> PrimalDual:
-        """primal_dual.<model>, with some values replaced by the section named `where`.
+    @property
+    def enforcing(self) -> list[str]:
+        """The arms in use that hold their cells to constraints."""
+        return [arm for arm in self.arms if self.components["arms"][arm]["ENFORCES"]]
+
+    def task_of(self, model: str) -> str:
+        """The task of a model, as its file says."""
+        return self.components["models"][model]["TASK"]
+
+    def source(self, task: str, dataset: str) -> Any:
+        """Where a data set comes from, as its task's Source.
 
         Raises:
-            UserError: the section holds an unknown key or a wrong type.
+            UserError: the data set is not of this task, the profile has no source for it, or it is not right.
         """
-        values = getattr(self.primal_dual, model).model_dump() | (overrides or {})
-        return _validate(PrimalDual, values, where or f"primal_dual.{model}")
+        components.check(f"tasks.{task}.datasets", dataset, f"{task} data set")
+        _told("data", [dataset], self.budget.data, self.profile)
+        return validated(SOURCES[task], self.budget.data[dataset], f"profiles.{self.profile}.data.{dataset}")
 
-    def text_constraints(self, model: str, dataset: str) -> PrimalDual:
-        """The constrained problem of a text model on a data set (Table 2: rho differs between data sets)."""
-        overrides = self.text.per_dataset.get(dataset, {}).get(model)
-        return self.constraints(model, overrides, f"text.per_dataset.{dataset}.{model}" if overrides else "")
+    def model_budget(self, model: str) -> dict[str, Any]:
+        """The profile's values for a model: its task's, with the model's own in place of or beside them."""
+        grids = getattr(self.budget, self.task_of(model))
+        common = grids.model_dump(exclude={"eps", "seeds", "models", "tokenizers", "prompt", "max_tokens"})
+        return common | grids.models.get(model, {})
 
-    def lm_constraints(self) -> PrimalDual:
-        """The constrained problem of the language model; R0 goes with a profile's vocabulary."""
-        return self.constraints("causal_lm", self.budget.lm.primal_dual, "profiles.<profile>.lm.primal_dual")
+    def model_settings(self, model: str, arm: str) -> dict[str, Any]:
+        """models.<model>, with the values that an arm's cells have in place of it."""
+        values = dict(self.models[model])
+        return values | values.pop("arms", {}).get(arm, {})
+
+    def objective(
+        self, arm: str, dataset: str, model: str, overrides: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """An arm's values for a model on a data set, the more special in place of the more general.
+
+        Each of these replaces values of those before: those of the arm that `like` names, objectives.<arm>, its
+        `models`, its `datasets`, `arms` of the profile's model, and a study's overrides. `lr` is among them where
+        one of them gives it.
+        """
+        common = dict(self.objectives.get(arm, {}))
+        like = common.pop("like", None)
+        if like is not None:
+            _told("objectives", [like], self.objectives, self.profile)
+            common = self.objective(like, dataset, model) | common
+        models, datasets = common.pop("models", {}), common.pop("datasets", {})
+        own = self.model_budget(model).get("arms", {}).get(arm, {})
+        return common | models.get(model, {}) | datasets.get(dataset, {}).get(model, {}) | own | (overrides or {})
+
+    def problem(self, dataset: str, model: str, overrides: dict[str, Any] | None = None) -> Problem | None:
+        """The constraints to which the cells of a setting are held, of whatever arm; None where no arm has any.
+
+        They are those of comparison.ours where it enforces some, else of the first arm that does.
+
+        Raises:
+            UserError: a section holds an unknown key or a wrong type.
+        """
+        arms = sorted(self.enforcing, key=lambda arm: arm != self.comparison.ours)
+        if not arms:
+            return None
+        values = self.objective(arms[0], dataset, model, overrides)
+        known = {key: value for key, value in values.items() if key != "lr"}
+        return validated(Problem, known, f"objectives.{arms[0]} of {model} on {dataset}")
+
+    def studied(self, name: str) -> Study:
+        """A study as the profile in use has it.
+
+        Raises:
+            UserError: no study of that name, or one that is not right.
+        """
+        _told("studies", [name], self.study, self.profile)
+        values = {"values": [], "seeds": [0]} | self.study[name] | self.budget.studies.get(name, {})
+        study = validated(Study, values, f"study.{name}")
+        where = f"study.{name}"
+        for arm in (study.arm, *study.beside):
+            components.check("arms", arm, where)
+        components.check("models", study.model, where)
+        task = self.task_of(study.model)
+        if task != study.task:
+            raise UserError(f"{where}: {study.model} is a model of {task}, not of {study.task}")
+        if study.vary is None and study.arm in study.beside:
+            raise UserError(f"{where}: {study.arm} stands in beside too, and would be trained twice")
+        if study.vary is not None and not study.values:
+            raise UserError(
+                f"{where} varies {study.vary}, but profiles.{self.profile}.studies.{name} has no values"
+            )
+        return study
+
+    def runs(self, study: Study) -> bool:
+        """Whether a study's data set and model are in use; else its stages leave an empty folder."""
+        task = getattr(self, study.task)
+        return study.dataset in task.datasets and study.model in task.models
 
 
 def _known(where: str, names: Any, choices: Any) -> None:
     for name in names:
         if name not in choices:
             raise ValueError(f"{where}: unknown name {name!r}; known: {', '.join(choices)}")
+    if len(set(names)) < len(list(names)):
+        raise ValueError(f"{where}: a name stands there twice: {', '.join(map(str, names))}")
 
 
-def _validate(schema: type[BaseModel], values: Any, where: str) -> Any:
-    try:
-        return schema.model_validate_json(
-            json.dumps(values, default=str)
-        )  # JSON: strict mode then reads YAML's own types
-    except ValidationError as error:
-        lines = [_line(detail) for detail in error.errors()]
-        raise UserError(f"{where} is not right:\n" + "\n".join(lines)) from None
-
-
-def _line(detail: Any) -> str:
-    """One of pydantic's findings as a line that begins with the path of the key."""
-    place = ".".join(str(part) for part in detail["loc"])
-    known = {"extra_forbidden": "unknown key", "missing": "missing key"}.get(detail["type"])
-    said = known or detail["msg"].removeprefix("Value error, ")
-    given = "" if known or isinstance(detail["input"], dict | list) else f", not {detail['input']!r}"
-    return f"  {place}: {said}{given}" if place else f"  {said}{given}"
+def _told(where: str, names: Any, choices: Any, profile: str) -> None:
+    for name in names:
+        if name not in choices:
+            raise UserError(f"{where} of profile {profile}: unknown name {name!r}; known: {', '.join(choices)}")
 
 
 def load(path: Path = Path("params.yaml")) -> Params:
     """Read and check the whole file.
 
     Raises:
-        UserError: missing or unreadable file, unknown key, wrong type, missing key, unknown name.
+        UserError: missing or unreadable file, a key of a former layout, unknown key, wrong type, missing key,
+            unknown name.
     """
-    try:
-        values = YAML(typ="safe").load(path)
-    except FileNotFoundError:
-        raise UserError(f"{path} is missing; run from the project's root") from None
-    except YAMLError as error:
-        raise UserError(f"{path} is not YAML: {error}") from None
-    params = _validate(Params, values, str(path))
-    params.constraints(params.infeasible.model, params.infeasible.primal_dual, "infeasible.primal_dual")
-    for dataset, models in params.text.per_dataset.items():
-        for model in models:
-            params.text_constraints(model, dataset)
-    params.lm_constraints()
+    values = json.loads(path.read_text()) if path == OF_RESULTS and path.exists() else read(path)
+    if not isinstance(values, dict):
+        raise UserError(f"{path} is not right: it should hold sections, not {values!r}")
+    for old, new in MOVED.items():
+        section, _, key = old.rpartition(".")
+        within = values.get(section) if section else values
+        if isinstance(within, dict) and key in within:
+            raise UserError(f"{path}: {old} is of a former layout; its values stand at {new} now")
+    if path != OF_RESULTS and "components" in values:
+        raise UserError(f"{path} is not right:\n  components: unknown key")
+    params = validated(Params, values, str(path))
+    for name in params.studies:
+        params.studied(name)
     return params
 
 
@@ -169,7 +267,7 @@ def of_results(params: Params) -> str:
     Figures and tables depend on this file. The sections that it holds, written out for each of them, would make
     half of dvc.lock.
     """
-    indifferent = {"method": "constrained", "device": "auto", "local_data": ""}
+    indifferent = {"method": params.arms[0], "device": "auto", "local_data": ""}
     values = params.model_dump(mode="json") | indifferent
     values["profiles"] = {params.profile: values["profiles"][params.profile]}
     return json.dumps(values, indent=1) + "\n"

@@ -1,15 +1,17 @@
-"""What every section of params.yaml is built from, and the sections that all tasks share."""
+"""What every section of params.yaml is built from, and the kinds of source that several tasks share."""
 
-from typing import Annotated, Literal, TypeVar
+import json
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from descent.errors import UserError
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
 Seed = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, lt=1)]
-Method = Literal["constrained", "unconstrained"]
 Checksum = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Item = TypeVar("Item")
 Grid = Annotated[list[Item], Field(min_length=1)]
@@ -21,60 +23,103 @@ class Schema(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class PrimalDual(Schema):
-    """The constrained problem of one model (METHOD 1); alpha, R0 and rho are the paper's symbols."""
+class OneOf(Schema):
+    """Of the fields that a subclass names in CHOICES exactly one is given."""
 
-    alpha: Share
-    R0: Positive
-    cap_layer: Literal[0, 1]
-    constraint: Literal["difference", "ratio"]
-    through_previous: bool
-    resilience: Literal["slacks", "decay", "none"]
-    rho: Positive
-    restart: bool
-    reset_moments: bool
-    slack_optimizer: Literal["adam", "sgd"]
-    slack_lr: Positive
-    dual_optimizer: Literal["adam", "sgd"]
-    dual_every: Count
-    dual_forward: Literal["same", "fresh"]
-    warmup_epochs: Annotated[int, Field(ge=0)]
+    @model_validator(mode="after")
+    def _exactly_one(self) -> "OneOf":
+        choices = self.choices()
+        if sum(getattr(self, choice) is not None for choice in choices) != 1:
+            raise ValueError(f"name exactly one of {', '.join(choices)}")
+        return self
+
+    @classmethod
+    def choices(cls) -> tuple[str, ...]:
+        """The fields of which one is given; all of them unless a subclass says otherwise."""
+        return tuple(cls.model_fields)
 
 
-class StackElements(Schema):
-    cpu: Count
-    cuda: Count
+class Hub(Schema):
+    """A repository of the Hugging Face hub; without a revision its newest state."""
+
+    id: str
+    revision: str | None = None
 
 
-class Training(Schema):
-    schedule: Literal["constant", "cosine"]
-    betas: Annotated[list[Share], Field(min_length=2, max_length=2)]
-    clip_norm: Positive
-    diverged_above: Positive
-    checkpoint_seconds: NonNegative
-    precision: Literal["float32", "tf32", "bf16"]
-    compile: bool
-    stack_elements: StackElements
+class TrainTokenizer(Schema):
+    """A vocabulary made from the data set's own training texts."""
+
+    kind: Annotated[str, Field(pattern="^(wordpiece|bpe)$")]
+    vocabulary: Annotated[int, Field(ge=300)]  # byte-level BPE begins with 256 symbols
 
 
-class Optimizer(Schema):
-    """What steps the weights; AdamW takes its decay outside the moments, Adam inside."""
+class TokenizerSource(OneOf):
+    """Where a tokenizer comes from."""
 
-    kind: Literal["adam", "adamw"]
-    weight_decay: NonNegative
+    train: TrainTokenizer | None = None
+    path: str | None = None
+    hub: Hub | None = None
 
 
-ADAM = Optimizer(kind="adam", weight_decay=0.0)  # of every task that does not choose
+class Budget(Schema):
+    """What a profile gives the cells of one model, of its task's values and its own.
+
+    `arms` replaces values of the objectives of single arms, and their `lr`.
+    """
+
+    layers: Grid[Count]
+    batch: Count
+    epochs: Count
+    lr: Positive
+    arms: dict[str, dict[str, Any]] = {}
+
+
+class VideoBudget(Budget):
+    """Of a video model; an input is a sequence of patches or a frame."""
+
+    tokens: Annotated[int, Field(ge=2)]
+    epoch_inputs: Count | None
+    validation_inputs: Count
+    test_inputs: Count | None
 
 
 class Evaluation(Schema):
+    """The sweep over test noise."""
+
     gammas: Grid[NonNegative]
+    shifts: Grid[str]
     noise_draws: Count
     seed: Seed
     batch: Count
     bootstrap: Count  # resamples of the test items
 
 
-class LearningRates(Schema):
-    lr: Positive
-    dual_lr: Positive
+class Shift(Schema):
+    """A shift's settings hold the levels at which it is applied; null: the gammas and the training levels."""
+
+    levels: Grid[NonNegative] | None
+
+
+Checked = TypeVar("Checked", bound=BaseModel)
+
+
+def validated(schema: type[Checked], values: Any, where: str) -> Checked:
+    """The values of a section as its owner's schema.
+
+    Raises:
+        UserError: an unknown or missing key or a wrong type, a line each, beginning with the key's path.
+    """
+    try:
+        # JSON: strict mode then reads YAML's own types.
+        return schema.model_validate_json(json.dumps(values, default=str))
+    except ValidationError as error:
+        lines = [_line(detail) for detail in error.errors()]
+        raise UserError(f"{where} is not right:\n" + "\n".join(lines)) from None
+
+
+def _line(detail: Any) -> str:
+    place = ".".join(str(part) for part in detail["loc"])
+    known = {"extra_forbidden": "unknown key", "missing": "missing key"}.get(detail["type"])
+    said = known or detail["msg"].removeprefix("Value error, ")
+    given = "" if known or isinstance(detail["input"], dict | list) else f", not {detail['input']!r}"
+    return f"  {place}: {said}{given}" if place else f"  {said}{given}"

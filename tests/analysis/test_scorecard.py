@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from descent.analysis import scorecard
-from descent.analysis.evidence import Evidence, arms
+from descent.analysis.evidence import Evidence
 from descent.analysis.select import select
 from descent.analysis.summary import pairs
 from descent.config import Params
@@ -58,8 +58,8 @@ def test_every_claim_of_the_papers_file_is_measured_and_no_other(made_up: pd.Dat
 
 
 def set_arms(results: pd.DataFrame, constrained: float, unconstrained: float, **where: object) -> None:
-    for method, value in (("constrained", constrained), ("unconstrained", unconstrained)):
-        chosen = select(results, experiment="video", method=method, metric=OOD, **where).index
+    for arm, value in (("constrained", constrained), ("unconstrained", unconstrained)):
+        chosen = select(results, experiment="video", arm=arm, metric=OOD, **where).index
         results.loc[chosen, "value"] = value
 
 
@@ -77,7 +77,7 @@ def test_a_clear_win_and_a_clear_loss(
 
 
 def test_arms_that_overlap_tell_nothing(results: pd.DataFrame, params: Params) -> None:
-    for number in range(params.evaluation.bootstrap + 1):
+    for number in range(params.video.evaluation.bootstrap + 1):
         set_arms(results, 10.0 + (-1) ** number, 10.0, bin=float(number))
     row = card(results, params).loc["video_ood"]
     assert (row["low"], row["high"], row["verdict"]) == (0.0, 1.0, "cannot tell")
@@ -99,7 +99,8 @@ def test_a_data_set_of_one_clip_has_no_interval(results: pd.DataFrame, params: P
 
 def test_replicates_are_paired_across_arms(made_up: pd.DataFrame, params: Params) -> None:
     """Both arms of the made-up results move by one factor a resample, so the ratio of the arms does not move."""
-    ours, theirs = arms(Evidence(made_up, params).mean("video", "rmse_out_of_distribution"))
+    evidence = Evidence(made_up, params)
+    ours, theirs = evidence.arms(evidence.mean("video", "rmse_out_of_distribution"))
     ratio = (ours / theirs).to_numpy()
     np.testing.assert_allclose(ratio, np.repeat(ratio[:, :1], ratio.shape[1], axis=1), rtol=1e-12)
     assert np.ptp(ours.to_numpy(), axis=1).min() > 0
@@ -108,16 +109,17 @@ def test_replicates_are_paired_across_arms(made_up: pd.DataFrame, params: Params
 def test_seeds_are_resampled_together_for_both_arms(made_up: pd.DataFrame, params: Params) -> None:
     rows = select(made_up, experiment="video", metric=OOD)
     many = pd.concat(
-        [rows.assign(seed=seed, value=10.0 * seed + (rows["method"] == "constrained")) for seed in (1, 2)]
+        [rows.assign(seed=seed, value=10.0 * seed + (rows["arm"] == "constrained")) for seed in (1, 2)]
     )
-    ours, theirs = arms(Evidence(many, params).mean("video", "rmse_out_of_distribution"))
+    evidence = Evidence(many, params)
+    ours, theirs = evidence.arms(evidence.mean("video", "rmse_out_of_distribution"))
     np.testing.assert_allclose(ours - theirs, 1.0)
     assert set(theirs.iloc[0]) == {10.0, 15.0, 20.0} and (theirs[0] == 15.0).all()
-    assert Evidence(many, params).seeds("video") == 2
+    assert evidence.seeds("video") == 2
 
 
 def test_of_the_resampled_trials_the_lowest_validation_loss_counts(results: pd.DataFrame, params: Params) -> None:
-    cell = {"experiment": "text", "dataset": "imdb", "model": "roberta", "method": "constrained", "eps": 0.4}
+    cell = {"experiment": "text", "dataset": "imdb", "model": "roberta", "arm": "constrained", "eps": 0.4}
     for seed, loss, area in ((0, 3.0, 0.3), (1, 1.0, 0.1), (2, 2.0, 0.2)):
         for metric, value in (("validation_loss", loss), ("area_replicate", area)):
             results.loc[select(results, **cell, seed=seed, metric=metric).index, "value"] = value
@@ -127,8 +129,9 @@ def test_of_the_resampled_trials_the_lowest_validation_loss_counts(results: pd.D
 
 
 def test_the_mean_over_the_sweep_is_that_of_the_summary(made_up: pd.DataFrame, params: Params) -> None:
-    video = pairs(Evidence(made_up, params).cells, "mean_rmse")
-    wins = int((video["constrained"] < video["unconstrained"]).sum())
+    cells = select(Evidence(made_up, params).cells, experiment="video", trained=True)
+    video = pairs(cells, "mean_rmse", params.comparison)
+    wins = int((video["ours"] < video["baseline"]).sum())
     assert card(made_up, params).loc["video_wins", "words"] == f"{wins} of {len(video)} settings"
 
 
@@ -140,10 +143,10 @@ def test_growth_with_depth_is_each_models_own(made_up: pd.DataFrame, params: Par
     after = card(more, params).loc["video_depth"]
     assert before["words"] == after["words"] == "median over 18 settings" and before["ours"] == after["ours"]
     ours, theirs = (
-        select(made_up, experiment="video", metric=OOD, bin=0.0, method=method).set_index(
+        select(made_up, experiment="video", metric=OOD, bin=0.0, arm=arm).set_index(
             ["dataset", "model", "eps", "layers"]
         )["value"]
-        for method in ("constrained", "unconstrained")
+        for arm in ("constrained", "unconstrained")
     )
     gain = (1 - ours / theirs).unstack("layers")
     assert before["ours"] == pytest.approx((gain[5] - gain[3]).median())
@@ -163,7 +166,7 @@ def test_numbers_are_written_for_a_reader() -> None:
 
 
 def test_a_cell_that_diverged_does_not_descend_and_has_lost(results: pd.DataFrame, params: Params) -> None:
-    gone = {"experiment": "video", "dataset": "ucsd", "model": "ut", "method": "constrained", "eps": 0.13}
+    gone = {"experiment": "video", "dataset": "ucsd", "model": "ut", "arm": "constrained", "eps": 0.13}
     cells = select(results, **gone)[["layers", "seed"]].drop_duplicates()
     replicates = select(results, **gone).query("metric.str.endswith('_replicate')").index
     before, after = card(results, params), card(results.drop(replicates), params)
@@ -175,7 +178,6 @@ def test_a_cell_that_diverged_does_not_descend_and_has_lost(results: pd.DataFram
 
 def test_models_of_one_size_show_no_growth_with_it(results: pd.DataFrame, params: Params) -> None:
     assert card(results, params).loc["text_size", "words"] != "nothing to compare"
-    values = params.model_dump()
-    text = values["profiles"]["demo"]["text"]
-    text["roberta"] = text["distilbert"]
-    assert card(results, Params.model_validate(values)).loc["text_size", "words"] == "nothing to compare"
+    alike = params.budget.text.models["distilbert"]
+    small = fake_params({"profiles.demo.text.models.roberta": alike})
+    assert card(results, small).loc["text_size", "words"] == "nothing to compare"

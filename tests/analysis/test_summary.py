@@ -1,14 +1,17 @@
 """The summary: which cells must be there, one row per cell, the depth to show, the metrics."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 from descent.analysis import summary
+from descent.analysis.metrics import metrics
 from descent.config import Params
 from descent.errors import UserError
 from tests.fakes.results import fake_params, fake_results
 
-UT = {"experiment": "video", "dataset": "ucsd", "model": "ut", "method": "constrained", "layers": 3, "eps": 0.13}
+UT = {"experiment": "video", "dataset": "ucsd", "model": "ut", "arm": "constrained", "layers": 3, "eps": 0.13}
 
 
 @pytest.fixture(scope="module")
@@ -34,43 +37,42 @@ def row(results: pd.DataFrame, params: Params) -> pd.Series:
     return summary.select(summary.cells_table(results, params), **UT).squeeze()
 
 
-def test_declared_is_both_matrices_the_infeasible_cell_the_maps_and_the_ablations(params: Params) -> None:
+def test_declared_is_every_data_set_in_use_and_every_study(params: Params) -> None:
     files = summary.declared(params)
-    video = params.video
-    matrix = {
-        f"data/scores/video/{d}-{m}-{a}.parquet"
-        for d in video.datasets
-        for m in video.models
-        for a in video.methods
-    }
-    infeasible = {f"data/scores/infeasible/shanghaitech-dust-{arm}.parquet" for arm in video.methods}
-    references = {f"data/scores/reference/{dataset}.parquet" for dataset in video.datasets}
-    text = params.text
-    texts = {
-        f"data/scores/text/{d}-{m}-{a}.parquet" for d in text.datasets for m in text.models for a in text.methods
-    }
-    ablations = {f"data/scores/ablation/{name}.parquet" for name in ("alpha", "dual_lr", "resilience")}
-    lm = {f"data/scores/lm/alpaca-causal_lm-{arm}.parquet" for arm in params.lm.methods}
-    assert {path.as_posix() for path in files} == matrix | infeasible | references | texts | ablations | lm
+    tasks = {"video": params.video, "text": params.text, "lm": params.lm}
+    matrix = {f"data/scores/{task}/{name}.parquet" for task, part in tasks.items() for name in part.datasets}
+    studies = {f"data/scores/study/{name}.parquet" for name in params.studies}
+    assert {path.as_posix() for path in files} == matrix | studies
+    ucsd = files[Path("data/scores/video/ucsd.parquet")]
+    assert len(ucsd) == 3 * (2 + 2 + 1) * 3 + 3 * 4 == len(set(ucsd))  # arms x depths x levels, maps of each model
+    assert ("video", "ucsd", "vit", "nl_means", 0, 0.0, 0, "") in ucsd
 
 
-def test_declared_follows_the_lists(params: Params) -> None:
-    video = params.video.model_copy(update={"datasets": ["ucsd"], "models": ["ut"], "methods": ["constrained"]})
-    text = params.text.model_copy(update={"datasets": ["mnli"], "models": ["roberta"]})
-    files = {path.name for path in summary.declared(params.model_copy(update={"video": video, "text": text}))}
-    assert files == {
-        "ucsd-ut-constrained.parquet",
-        "shanghaitech-dust-constrained.parquet",
-        "ucsd.parquet",
-        "shanghaitech.parquet",
-        "mnli-roberta-constrained.parquet",
-        "mnli-roberta-unconstrained.parquet",
-        "alpaca-causal_lm-constrained.parquet",
-        "alpaca-causal_lm-unconstrained.parquet",
-        "alpha.parquet",
-        "dual_lr.parquet",
-        "resilience.parquet",
+def test_declared_follows_the_lists() -> None:
+    lists = {"video.datasets": ["ucsd"], "video.models": ["ut"], "arms": ["constrained", "unconstrained"]}
+    few = fake_params(lists | {"text.models": ["roberta"], "lm.datasets": [], "studies": ["alpha", "infeasible"]})
+    files = {path.relative_to("data/scores").as_posix(): cells for path, cells in summary.declared(few).items()}
+    wanted = ["text/imdb.parquet", "text/mnli.parquet", "video/ucsd.parquet"]
+    assert sorted(files) == ["study/alpha.parquet", "study/infeasible.parquet", *wanted]
+    assert {cell[2:4] for cell in files["video/ucsd.parquet"] if cell[4]} == {("ut", arm) for arm in few.arms}
+    assert files["study/infeasible.parquet"] == [] and len(files["study/alpha.parquet"]) == 12
+    assert "video/ucsd.parquet" not in {
+        path.relative_to("data/scores").as_posix() for path in summary.declared(fake_params({"video.models": []}))
     }
+
+
+def test_what_is_left_out_is_said(params: Params) -> None:
+    assert summary.left_out(params) == []
+    lists = {"video.datasets": [], "video.models": [], "text.models": ["ut_text", "roberta"], "studies": ["alpha"]}
+    assert summary.left_out(fake_params(lists | {"text.datasets": ["mnli"]})) == [
+        "video (video.datasets is empty, video.models is empty)",
+        "text of imdb",
+        "text of distilbert",
+        "the study alpha (imdb or roberta is not in use)",
+        "the study dual_lr (not in studies)",
+        "the study resilience (not in studies)",
+        "the study infeasible (not in studies)",
+    ]
 
 
 def test_check_declared_accepts_what_was_asked_for_and_nothing_else(params: Params, results: pd.DataFrame) -> None:
@@ -86,7 +88,7 @@ def test_means_split_at_the_training_level(params: Params, results: pd.DataFrame
     chosen = mask(results, **UT, metric="rmse")
     results.loc[chosen, "value"] = 100 * results.loc[chosen, "gamma"] + 1
     found = row(results, params)
-    levels = params.evaluation.gammas
+    levels = params.video.evaluation.gammas
     assert levels == [round(0.05 * step, 2) for step in range(13)]
     assert found["mean_rmse"] == pytest.approx(31)
     assert found["rmse_in_distribution"] == pytest.approx(6)  # 0, 0.05, 0.1
@@ -113,7 +115,7 @@ def test_a_hole_in_the_sweep_leaves_the_means_missing(params: Params, results: p
 def test_descending_is_strict_and_starts_at_the_capped_layer(
     params: Params, results: pd.DataFrame, losses: list[float], expected: bool
 ) -> None:
-    assert params.primal_dual.ut.cap_layer == 1
+    assert params.problem("ucsd", "ut").cap_layer == 1
     for layer, loss in enumerate(losses):
         results.loc[mask(results, **UT, metric="validation_loss", layer=layer), "value"] = loss
     found = row(results, params)
@@ -144,16 +146,17 @@ def test_what_test_data_say_of_the_constraints_stands_apart(params: Params, resu
 
 def test_reference_maps_have_a_mean_but_no_training_level(params: Params, results: pd.DataFrame) -> None:
     cells = summary.cells_table(results, params)
-    identity = summary.select(cells, model="identity", dataset="ucsd").squeeze()
+    identity = summary.select(cells, arm="identity", dataset="ucsd", model="ut").squeeze()
     assert identity["mean_rmse"] == pytest.approx(0.3 * 46)
     assert identity[["rmse_in_distribution", "rmse_at_eps", "feasible", "descending"]].isna().all()
 
 
 def depths(*rows: tuple) -> pd.DataFrame:
-    columns = ["method", "layers", "seed", "validation_loss", "feasible", "diverged"]
+    columns = ["arm", "layers", "seed", "validation_loss", "feasible", "diverged"]
     common = {"experiment": "video", "dataset": "ucsd", "model": "ut", "eps": 0.1}
     kinds = {"feasible": "boolean", "diverged": "boolean"}
-    return pd.DataFrame(rows, columns=columns).assign(**common).astype(kinds)
+    table = pd.DataFrame(rows, columns=columns).assign(**common, trained=True).astype(kinds)
+    return table.assign(infeasible=table["arm"].eq("constrained") & ~table["feasible"])
 
 
 @pytest.mark.parametrize(
@@ -181,7 +184,7 @@ def test_best_depth_averages_seeds_and_one_infeasible_seed_counts() -> None:
 
 
 def test_metrics_by_hand(params: Params) -> None:
-    shared = {"experiment": "video", "model": "ut", "eps": 0.13, "seed": 0, "diverged": False}
+    shared = {"experiment": "video", "model": "ut", "eps": 0.13, "seed": 0, "diverged": False, "trained": True}
     cells = pd.DataFrame(
         [
             # data set, arm, L, validation loss, ID, OOD, mean, feasible, descending, worst violation
@@ -194,7 +197,7 @@ def test_metrics_by_hand(params: Params) -> None:
         ],
         columns=[
             "dataset",
-            "method",
+            "arm",
             "layers",
             "validation_loss",
             "rmse_in_distribution",
@@ -208,20 +211,21 @@ def test_metrics_by_hand(params: Params) -> None:
     elsewhere = cells.assign(eps=0.5, mean_rmse=99.0, rmse_in_distribution=99.0)  # another level: not counted
     kinds = dict.fromkeys(("feasible", "descending", "diverged"), "boolean")
     table = pd.concat([cells, elsewhere]).astype(kinds)
-    assert summary.metrics(table, params) == {
+    table["infeasible"] = table["arm"].eq("constrained") & ~table["feasible"]
+    assert metrics(table, params) == {
         "video": {
             "rmse_in_distribution": {"constrained": 8.0, "unconstrained": 7.0},
             "rmse_out_of_distribution": {"constrained": 14.0, "unconstrained": 16.0},
             "descending_share": {"constrained": 0.66667, "unconstrained": 0.33333},
             "feasible_share": {"constrained": 0.66667},
             "worst_violation": {"constrained": 0.5},
-            "constrained_wins_share": 0.6667,
+            "wins_share": 0.6667,
         }
     }
 
 
 def test_metrics_of_one_arm_leave_the_other_out(params: Params, results: pd.DataFrame) -> None:
-    cells = summary.cells_table(results[results["method"] != "constrained"], params)
-    found = summary.metrics(cells, params)["video"]
-    assert "constrained_wins_share" not in found and "feasible_share" not in found
-    assert list(found["rmse_in_distribution"]) == ["unconstrained"]
+    cells = summary.cells_table(results[results["arm"] != "constrained"], params)
+    found = metrics(cells, params)["video"]
+    assert "wins_share" not in found and "feasible_share" not in found
+    assert sorted(found["rmse_in_distribution"]) == ["deep_supervision", "unconstrained"]

@@ -48,10 +48,11 @@ def results(params: Params) -> pd.DataFrame:
 def test_one_cell_a_setting_is_shown_and_every_alpha(params: Params, results: pd.DataFrame) -> None:
     cells = theory.shown(results, params)
     video, text = select(cells, experiment="video"), select(cells, experiment="text")
-    assert len(video) == 3 * len(params.video.models) * 2 and len(text) == 2 * 3 * 2
+    arms = len(params.arms)
+    assert len(video) == 3 * len(params.video.models) * arms and len(text) == 2 * 3 * arms
     assert set(video["eps"]) == {0.13} and set(text["eps"]) == {0.4}
     assert select(cells, experiment="alpha")["varied"].tolist() == ["0.02", "0.1", "0.2"]
-    assert not cells.duplicated(["experiment", "dataset", "model", "method", "varied"]).any()
+    assert not cells.duplicated(["experiment", "dataset", "model", "arm", "varied"]).any()
 
 
 def test_an_ablation_is_held_to_its_own_alpha_and_the_best_loss_is_of_all_cells(
@@ -59,7 +60,7 @@ def test_an_ablation_is_held_to_its_own_alpha_and_the_best_loss_is_of_all_cells(
 ) -> None:
     results = results.copy()
     other = {"experiment": "text", "dataset": "imdb", "model": "ut_text", "layers": 3, "eps": 0.4, "seed": 2}
-    change(results, 1e-6, **other, method="unconstrained", metric="loss", gamma=0.4, layer=3)
+    change(results, 1e-6, **other, arm="unconstrained", metric="loss", gamma=0.4, layer=3)
     table = table_theory.build(results, params)
     rows = table[table["experiment"] == "alpha"]
     assert rows["alpha"].tolist() == [0.02, 0.1, 0.2]
@@ -82,6 +83,6 @@ def test_the_best_known_loss_is_in_the_cells_own_units(params: Params, results: 
     change(results, 1e-9, model="vit", **level)
     of_patches = results[results["model"].isin(["ut", "dust"])]
     lowest = select(of_patches, **level)["value"].min()
-    own = select(of_patches, **level, **{k: cell[k] for k in ("model", "method", "layers", "seed")})["value"].min()
+    own = select(of_patches, **level, **{k: cell[k] for k in ("model", "arm", "layers", "seed")})["value"].min()
     found = theory.of_cell(theory.layer_losses(results), cell, params)
     assert found.gap == pytest.approx(own - lowest) and lowest > 1e-6

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent.analysis import summary
-from descent.analysis import trials as summary_text
+from descent.analysis import summary, trials
+from descent.analysis.metrics import metrics
 from descent.analysis.select import select
 from descent.config import Params
 from tests.fakes.results import change, fake_params, fake_results
 
-ROBERTA = {"experiment": "text", "dataset": "imdb", "model": "roberta", "method": "constrained", "eps": 0.4}
+ROBERTA = {"experiment": "text", "dataset": "imdb", "model": "roberta", "arm": "constrained", "eps": 0.4}
 TRIAL = ROBERTA | {"seed": 0}
 
 
@@ -73,16 +73,16 @@ def test_a_hole_in_the_sweep_leaves_the_area_missing(params: Params, results: pd
 
 def test_ratios_hyperparameters_and_descent_are_taken_over(params: Params, results: pd.DataFrame) -> None:
     found = row(results, params, **(TRIAL | {"seed": 2}))
-    asked = params.text_constraints("roberta", "imdb")
-    assert (found["alpha"], found["rho"]) == (asked.alpha, pytest.approx(1.2 * asked.rho))
+    held_to = params.problem("imdb", "roberta")
+    assert (found["alpha"], found["rho"]) == (held_to.alpha, pytest.approx(1.2 * held_to.rho))
     assert (found["lr"], found["dual_lr"], found["varied"]) == (0.001, 0.02, "")
     assert 0 < found["ratio_below_target"] < found["ratio_below_one"] < 1
     assert found["descending"] and found["feasible"] and found["feasible_test"]
-    plain = row(results, params, **(TRIAL | {"method": "unconstrained"}))
+    plain = row(results, params, **(TRIAL | {"arm": "unconstrained"}))
     assert plain[["dual_lr", "alpha", "rho"]].isna().all() and plain["lr"] == 0.001
 
 
-def test_an_ablation_has_one_row_for_every_value_and_seed(params: Params, results: pd.DataFrame) -> None:
+def test_a_study_has_one_row_for_every_value_and_seed(params: Params, results: pd.DataFrame) -> None:
     cells = summary.cells_table(results, params)
     for experiment, values in (("alpha", 3), ("dual_lr", 3), ("resilience", 2)):
         rows = select(cells, experiment=experiment)
@@ -93,25 +93,21 @@ def test_an_ablation_has_one_row_for_every_value_and_seed(params: Params, result
 def test_the_best_trial_is_the_one_with_the_lowest_validation_loss(params: Params, results: pd.DataFrame) -> None:
     change(results, 0.01, **(ROBERTA | {"seed": 1}), metric="validation_loss", layer=8)
     change(results, 0.0, **(ROBERTA | {"seed": 1}), metric="feasible")  # infeasible, and chosen nevertheless
-    best = select(summary_text.best_trial(summary.cells_table(results, params)), **ROBERTA).squeeze()
+    best = select(trials.best_trial(summary.cells_table(results, params)), **ROBERTA).squeeze()
     assert (best["seed"], best["feasible"], best["trials"]) == (1, False, 3)
     assert best["area"] == pytest.approx(row(results, params, **(ROBERTA | {"seed": 1}))["area"])
     change(results, 1.0, **(ROBERTA | {"seed": 1}), metric="diverged")
-    best = select(summary_text.best_trial(summary.cells_table(results, params)), **ROBERTA).squeeze()
+    best = select(trials.best_trial(summary.cells_table(results, params)), **ROBERTA).squeeze()
     assert best["seed"] != 1 and best["trials"] == 2
 
 
 def test_best_trial_and_depth_never_look_at_test_rows(params: Params, results: pd.DataFrame) -> None:
-    chosen = ["dataset", "model", "method", "eps", "layers", "seed"]
-    before = [
-        best(summary.cells_table(results, params)) for best in (summary_text.best_trial, summary_text.best_text)
-    ]
+    chosen = ["dataset", "model", "arm", "eps", "layers", "seed"]
+    before = [best(summary.cells_table(results, params)) for best in (trials.best_trial, trials.best_text)]
     test = results.index[results["split"] == "test"]
     results.loc[test, "value"] = np.random.default_rng(0).permutation(results.loc[test, "value"])
     results.loc[results["metric"] == "feasible", "value"] = 0.0
-    after = [
-        best(summary.cells_table(results, params)) for best in (summary_text.best_trial, summary_text.best_text)
-    ]
+    after = [best(summary.cells_table(results, params)) for best in (trials.best_trial, trials.best_text)]
     for old, new in zip(before, after, strict=True):
         pd.testing.assert_frame_equal(old[chosen], new[chosen])
         assert not old["area"].equals(new["area"])
@@ -120,44 +116,52 @@ def test_best_trial_and_depth_never_look_at_test_rows(params: Params, results: p
 def test_mean_and_spread_over_trials_by_hand(params: Params, results: pd.DataFrame) -> None:
     for seed, accuracy in enumerate((0.5, 0.7, 0.9)):
         change(results, accuracy, **(ROBERTA | {"seed": seed}), metric="accuracy")
-    best = select(summary_text.best_trial(summary.cells_table(results, params)), **ROBERTA).squeeze()
+    best = select(trials.best_trial(summary.cells_table(results, params)), **ROBERTA).squeeze()
     assert (best["area_mean"], best["area_sd"]) == (pytest.approx(1.4), pytest.approx(0.4))
     assert best["accuracy_in_distribution_sd"] == pytest.approx(0.2)
     alone = results[results["seed"] == 0]
-    best = select(summary_text.best_trial(summary.cells_table(alone, params)), **ROBERTA).squeeze()
+    best = select(trials.best_trial(summary.cells_table(alone, params)), **ROBERTA).squeeze()
     assert best["trials"] == 1 and pd.isna(best["area_sd"]) and best["area_mean"] == pytest.approx(1.0)
 
 
 def test_where_every_trial_diverged_one_is_shown_and_none_counted(params: Params, results: pd.DataFrame) -> None:
     change(results, 1.0, **ROBERTA, metric="diverged")
-    best = select(summary_text.best_trial(summary.cells_table(results, params)), **ROBERTA).squeeze()
+    best = select(trials.best_trial(summary.cells_table(results, params)), **ROBERTA).squeeze()
     assert best["diverged"] and best["trials"] == 0 and pd.isna(best["area_mean"])
 
 
 def test_the_best_depth_is_that_of_the_best_trials(params: Params, results: pd.DataFrame) -> None:
-    cell = {"experiment": "text", "dataset": "mnli", "model": "ut_text", "method": "unconstrained", "eps": 1.0}
+    cell = {"experiment": "text", "dataset": "mnli", "model": "ut_text", "arm": "unconstrained", "eps": 1.0}
     for layers, losses in ((3, (0.5, 0.6, 0.7)), (5, (0.4, 0.9, 0.9))):  # by the mean of trials 3 would win
         for seed, loss in enumerate(losses):
             where = {"layers": layers, "layer": layers, "seed": seed, "metric": "validation_loss"}
             change(results, loss, **cell, **where)
-    best = select(summary_text.best_text(summary.cells_table(results, params)), **cell).squeeze()
+    best = select(trials.best_text(summary.cells_table(results, params)), **cell).squeeze()
     assert (best["layers"], best["seed"]) == (5, 0)
 
 
+def numbers(by_arm: dict[str, float]) -> dict[str, float]:
+    """Of the two arms of the comparison."""
+    return {arm: value for arm, value in by_arm.items() if arm != "deep_supervision"}
+
+
 def test_metrics_by_hand(params: Params, results: pd.DataFrame) -> None:
-    for method, accuracy in (("constrained", 0.8), ("unconstrained", 0.6)):
-        change(results, accuracy, experiment="text", method=method, eps=0.4, metric="accuracy")
-    change(results, 0.5, experiment="text", dataset="mnli", method="constrained", metric="accuracy")
+    for arm, accuracy in (("constrained", 0.8), ("unconstrained", 0.6)):
+        change(results, accuracy, experiment="text", arm=arm, eps=0.4, metric="accuracy")
+    change(results, 0.5, experiment="text", dataset="mnli", arm="constrained", metric="accuracy")
     change(results, 0.0, **TRIAL, metric="feasible", split="validation")
     change(results, 9.0, **TRIAL, metric="validation_loss", layer=5)
-    found = summary.metrics(summary.cells_table(results, params), params)["text"]
-    assert found["area"] == {"constrained": 1.3, "unconstrained": 1.2}  # medians of three 1.6 and three 1.0
-    assert found["accuracy_out_of_distribution"] == {"constrained": 0.65, "unconstrained": 0.6}
+    found = metrics(summary.cells_table(results, params), params)["text"]
+    assert numbers(found["area"]) == {
+        "constrained": 1.3,
+        "unconstrained": 1.2,
+    }  # medians of three 1.6 and three 1.0
+    assert numbers(found["accuracy_out_of_distribution"]) == {"constrained": 0.65, "unconstrained": 0.6}
     assert found["feasible_share"] == {"constrained": pytest.approx(23 / 24, abs=1e-5)}
     assert found["descending_share"]["constrained"] == pytest.approx(23 / 24, abs=1e-5)
-    assert found["constrained_wins_share"] == 0.5
+    assert found["wins_share"] == 0.5
 
 
 def test_metrics_without_text_have_no_such_part(params: Params, results: pd.DataFrame) -> None:
     cells = summary.cells_table(results[results["experiment"] != "text"], params)
-    assert "text" not in summary.metrics(cells, params)
+    assert "text" not in metrics(cells, params)

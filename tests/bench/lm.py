@@ -5,24 +5,20 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import torch
 from torch.profiler import ProfilerActivity, profile
 
-from descent import config as params
-from descent.arms.constrained import ERM, Constrained
+from descent import config
+from descent.cells import grid
 from descent.config import Params
-from descent.tasks.lm import prepare as tokenize_lm
-from descent.tasks.lm import raw as instruction_sources
 from descent.tasks.lm.data import Instructions, load
-from descent.tasks.lm.items import item
-from descent.tasks.lm.schema import LlamaSize, LlamaWeights, LoRA
-from descent.training.loop import primal_dual_step
-from descent.training.settings import together
-from tests.bench.steps import ratio
+from descent.tasks.lm.feed import feed
+from descent.tasks.lm.prepare import prepare
+from descent.tasks.lm.raw import fetch
+from tests.bench.steps import DEVICE, PAIR, fed_stepper, ratio
 
-DEVICE = torch.device("cpu")
 VOCABULARY = 4096  # of the model; the demo's tokens are the first of them
 LAYERS, WIDTH = 6, 128
 DRAWS = {
@@ -35,29 +31,27 @@ DRAWS = {
 def instructions(values: Params, folder: Path) -> Instructions:
     """The demo's, tokenised."""
     budget, lm = values.budget.lm, values.lm
-    instruction_sources.fetch(budget.data, "", folder / "raw")
-    shares = (lm.validation_share, lm.test_share)
-    where = (folder / "raw", folder / "tokens")
-    tokenize_lm.prepare(*where, budget.tokenizer, budget.prompt, budget.max_tokens, *shares, "", "demo")
+    fetch("alpaca", values.source("lm", "alpaca"), "", folder / "raw")
+    prepare(
+        "alpaca",
+        folder / "raw",
+        folder / "tokens",
+        budget.tokenizers["llama"],
+        "llama",
+        budget.prompt,
+        budget.max_tokens,
+        lm.validation_share,
+        lm.test_share,
+        "",
+        "demo",
+    )
     return load(folder / "tokens")
 
 
-def stepper(values: Params, data: Instructions, method: str) -> Callable[[], None]:
-    """A function that makes one training step on the next batch of the first epoch."""
-    made = item(values, data, DEVICE, method)
-    stack, (setting,) = made.cells, made.settings.values()
-    net, task, arm = made.build(stack), made.task(stack), ERM()
-    if setting.problem:
-        problem, dual_lr = together([setting], DEVICE)
-        arm = Constrained((1, stack[0].layers + 1), dual_lr, problem, DEVICE)
-    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-5, fused=True)
-    alive, number = torch.ones(1, dtype=torch.bool), iter(range(10**9))
-
-    def step() -> None:
-        batch = task.batch(0, next(number) % task.steps)
-        primal_dual_step(net, task.losses, batch, arm, optimizer, values.training, alive, epoch=9)
-
-    return step
+def steppers(values: Params, data: Instructions) -> list[Callable[[], None]]:
+    """For each arm a function that makes one training step on the next batch of the first epoch."""
+    made, cells = feed(values, data, "causal_lm", DEVICE), grid(values, "lm", "alpaca", "causal_lm")
+    return [fed_stepper(made, values, next(cell for cell in cells if cell.arm == arm)) for arm in PAIR]
 
 
 def peak(step: Callable[[], None], folder: Path) -> float:
@@ -71,28 +65,29 @@ def peak(step: Callable[[], None], folder: Path) -> float:
     return (max(event["Total Allocated"] for event in found) - before) / 1e6
 
 
-def variant(values: Params, lora: LoRA | None, **lm: object) -> Params:
+def variant(values: Params, lora: dict[str, Any] | None, **lm: object) -> Params:
     """A model with a large vocabulary for its width, as Llama's is, and these draws."""
-    size = LlamaSize(width=WIDTH, heads=4, key_value_heads=2, feedforward=3 * WIDTH)
-    changes = {"weights": LlamaWeights(random=size), "layers": LAYERS, "lora": lora, "batch": 8}
-    budget = values.budget.model_copy(update={"lm": values.budget.lm.model_copy(update=changes)})
+    size = {"width": WIDTH, "heads": 4, "key_value_heads": 2, "feedforward": 3 * WIDTH}
+    changes = {"weights": {"random": size}, "layers": [LAYERS], "lora": lora, "batch": 8}
+    grids = values.budget.lm
+    grids = grids.model_copy(update={"models": {"causal_lm": grids.models["causal_lm"] | changes}})
     own = values.lm.model_copy(update={"logits_at_once": 64, **lm})
-    return values.model_copy(update={"profiles": {"demo": budget}, "lm": own})
+    demo = values.budget.model_copy(update={"lm": grids})
+    return values.model_copy(update={"profiles": {"demo": demo}, "lm": own})
 
 
 def main() -> None:
     """Print time and memory of a constrained step over an unconstrained one, by what of the layers is read out."""
-    values = params.load().model_copy(update={"profile": "demo"})
+    values = config.load().model_copy(update={"profile": "demo"})
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         data = instructions(values, folder)
         counts = np.pad(data.frequencies, (0, VOCABULARY - data.vocabulary))
         data = replace(data, vocabulary=VOCABULARY, frequencies=counts)
         print(f"One step, constrained / unconstrained, {LAYERS} layers, {VOCABULARY} words (memory: below 1.25)")
-        for kind, lora in (("adapters", LoRA(rank=6, scale=8.0, dropout=0.05)), ("all weights", None)):
+        for kind, lora in (("adapters", {"rank": 6, "scale": 8.0, "dropout": 0.05}), ("all weights", None)):
             for draws, chosen in DRAWS.items():
-                asked = variant(values, lora, **chosen)
-                pair = [stepper(asked, data, method) for method in ("constrained", "unconstrained")]
+                pair = steppers(variant(values, lora, **chosen), data)
                 one, two, share = ratio(*pair)
                 sizes = [peak(step, folder) for step in pair]
                 times = f"{1e3 * one:7.0f} / {1e3 * two:5.0f} ms = {share:.2f}"

@@ -6,20 +6,27 @@ Ratios of times taken in turns, so that whatever else the machine does falls on 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 
 import torch
 from torch import nn
 from torch.nn.functional import softshrink
 
-from descent import config as params
-from descent.arms.constrained import ERM, Constrained
+from descent import config
+from descent.cells import Cell
+from descent.components import load
 from descent.config import Params
 from descent.models.dust import DUST
 from descent.models.parts.layers import dct
-from descent.models.ut import UT
+from descent.models.parts.unrolled import UT
+from descent.runner.items import Feed
+from descent.tasks.common.items import setting
+from descent.tasks.video.losses import denoising_losses
+from descent.training.arm import Base
 from descent.training.loop import primal_dual_step
-from descent.training.losses import denoising_losses
 
+DEVICE = torch.device("cpu")
+PAIR = ("constrained", "unconstrained")
 PIXELS, CELLS = 256, 10
 
 
@@ -49,9 +56,13 @@ def relu_codes(size: Size, cells: int) -> nn.Module:
     return DUST(cells, size.layers, dct(PIXELS, size.atoms), True, torch.relu, 1.5)
 
 
-def stepper(
-    model: nn.Module, arm: ERM | Constrained, size: Size, values: Params, cells: int
-) -> Callable[[], None]:
+def arm(values: Params, name: str, size: Size, cells: int = 1) -> Base:
+    """An arm as the video experiments have it for DUST."""
+    cell = Cell("video", "ucsd", "dust", name, size.layers, 0.13, seed=0)
+    return load("arms", name).Arm([setting(values, cell).values] * cells, size.layers, DEVICE)
+
+
+def stepper(model: nn.Module, own: Base, size: Size, values: Params, cells: int) -> Callable[[], None]:
     """A function that makes one training step on a fixed batch."""
     stream = torch.Generator().manual_seed(0)
     clean = torch.rand(1, size.batch, size.tokens, PIXELS, generator=stream)
@@ -63,14 +74,24 @@ def stepper(
         return denoising_losses(net, *batch)
 
     def step() -> None:
-        primal_dual_step(model, losses, (noisy, clean), arm, optimizer, values.training, alive, epoch=9)
+        primal_dual_step(model, losses, (noisy, clean), own, optimizer, values.training, alive, epoch=9)
 
     return step
 
 
-def constrained(size: Size, values: Params, cells: int) -> Constrained:
-    """The constrained arm past its warm-up."""
-    return Constrained((cells, size.layers + 1), 1e-3, values.primal_dual.dust, torch.device("cpu"))
+def fed_stepper(made: Feed, values: Params, cell: Cell) -> Callable[[], None]:
+    """A function that makes one training step of a cell on the next batch of the first epoch, past any warm-up."""
+    net, task, asked = made.build([cell]), made.task([cell]), setting(values, cell)
+    own = load("arms", cell.arm).Arm([asked.values], cell.layers, DEVICE)
+    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[made.primal.kind]
+    optimizer = optimizer(net.parameters(), lr=1e-5, fused=True)
+    alive, number = torch.ones(1, dtype=torch.bool), count()
+
+    def step() -> None:
+        batch = task.batch(0, next(number) % task.steps)
+        primal_dual_step(net, task.losses, batch, own, optimizer, values.training, alive, epoch=9)
+
+    return step
 
 
 def ratio(
@@ -92,26 +113,26 @@ def ratio(
 
 def main() -> None:
     """Print both tables."""
-    values = params.load()
+    values = config.load()
     limit = values.training.stack_elements.cpu
     print("One training step, constrained / unconstrained, same architecture (to stay below: 1.2)")
     for size in SIZES:
-        for name, build in {
+        for model, build in {
             "dust, one dictionary a layer": lambda size=size: dust(size, 1, shared=False),
             "dust, one dictionary": lambda size=size: dust(size, 1, shared=True),
             "ut, codes": lambda size=size: relu_codes(size, 1),
             "ut, pixels": lambda size=size: UT(1, size.layers, PIXELS),
         }.items():
-            pair = [stepper(build(), arm, size, values, 1) for arm in (constrained(size, values, 1), ERM())]
+            pair = [stepper(build(), arm(values, name, size), size, values, 1) for name in PAIR]
             one, two, share = ratio(*pair)
-            print(f"  {name:<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
+            print(f"  {model:<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
     print(f"{CELLS} cells, single runs / stacks as planned for a CPU (to stay above: 1)")
     for size in SIZES:
         width = max(1, limit // (size.batch * size.tokens * size.atoms))
         sizes = [min(width, CELLS - start) for start in range(0, CELLS, width)]
         runs = {
             name: [
-                stepper(dust(size, cells, shared=False), constrained(size, values, cells), size, values, cells)
+                stepper(dust(size, cells, shared=False), arm(values, PAIR[0], size, cells), size, values, cells)
                 for cells in group
             ]
             for name, group in (("single", [1] * CELLS), ("stacks", sizes))

@@ -1,35 +1,39 @@
 """A tiny parameter set, a tiny prepared data set and a project folder around them, for the tests of the core."""
 
-import copy
 import hashlib
 import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
-from ruamel.yaml import YAML
 from torch import Tensor, nn
 
-from descent.arms.constrained import ERM, Constrained
-from descent.cells import Cell, scores_file
+from descent import paths
+from descent.analysis import results
+from descent.cells import Cell
+from descent.components import load as component
 from descent.config import Params
+from descent.io import core_yaml
+from descent.primal_dual.problem import Problem
 from descent.runner import items, scores
+from descent.runner.checkpoints import FileCheckpoint
 from descent.runner.items import Item
-from descent.schema import PrimalDual
-from descent.tasks.video import items as video
+from descent.schema import validated
+from descent.tasks.common import scored
+from descent.tasks.common.items import of_model, of_study, setting
+from descent.tasks.video.batches import DenoisingTask
 from descent.tasks.video.data import Prepared, load
-from descent.tasks.video.evaluate import scoring
-from descent.tasks.video.sequences import Denoising
-from descent.training.devices import choose
+from descent.tasks.video.feed import feed
 from descent.training.loop import Run, Task, train
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
+PARAMS = ROOT / "tests" / "params.yaml"  # frozen: the user's own file may hold anything
 DATASET = "ucsd"
 SIZE, PATCH, TOKENS = 8, 4, 3
 CLIPS = {"train": [13, 17], "validation": [11], "test": [16, 7]}
@@ -39,6 +43,9 @@ PRIMAL_DUAL = {
     "R0": 0.5,
     "cap_layer": 0,
     "constraint": "difference",
+    "nupi_gain": 1.0,
+    "nupi_smoothing": 0.9,
+    "dual_mean": 0.0,
     "through_previous": True,
     "resilience": "slacks",
     "rho": 20.0,
@@ -51,6 +58,7 @@ PRIMAL_DUAL = {
     "dual_forward": "same",
     "warmup_epochs": 1,
 }
+RATES = {"lr": 0.01, "arms": {"constrained": {"dual_lr": 0.05}}}
 BUDGET = {
     "layers": [2, 3],
     "eps": [0.0, 0.5],
@@ -58,26 +66,33 @@ BUDGET = {
     "tokens": TOKENS,
     "batch": 7,
     "epochs": 4,
-    "epoch_sequences": 21,
-    "validation_sequences": 10,
-    "test_sequences": None,
-    "atoms": 64,
-    "ut": {"lr": 0.01, "dual_lr": 0.05},
-    "dust": {"lr": 0.01, "dual_lr": 0.05},
+    "epoch_inputs": 21,
+    "validation_inputs": 10,
+    "test_inputs": None,
+    "models": {"ut": RATES | {"atoms": 64}, "dust": RATES | {"atoms": 64}},
 }
 SMALL = {
     "profile": "demo",
     "eps": 0.13,
     "method": "constrained",
     "device": "cpu",
+    "arms": ["constrained", "unconstrained"],
     "video.datasets": [DATASET],
     "video.models": ["ut", "dust"],
-    "video.methods": ["constrained", "unconstrained"],
     "video.frame": {"size": SIZE, "patch": PATCH, "split": "official"},
     "video.noise_scale": "dataset",
     "video.patch_loss": "sum",
     "video.tolerance": 0.02,
-    "video.report": "feasible",
+    "video.selection": "feasible",
+    "video.evaluation": {
+        "gammas": [0.0, 0.25, 0.5, 1.0],
+        "shifts": ["gaussian"],
+        "noise_draws": 2,
+        "seed": 5,
+        "batch": 5,
+        "bootstrap": 7,
+        "classical_frames": 4,
+    },
     "models.ut": {
         "reading": "pixels",
         "step_scale": 1.5,
@@ -87,14 +102,14 @@ SMALL = {
         "decouple": False,
     },
     "models.dust": {
-        "dictionaries": {"constrained": "per_layer", "unconstrained": "shared"},
+        "dictionaries": "shared",
+        "arms": {"constrained": {"dictionaries": "per_layer"}, "deep_supervision": {"dictionaries": "per_layer"}},
         "attention": "dictionary",
         "step_scale": 1.5,
         "threshold": 0.01,
         "kappa": 1.0,
     },
-    "primal_dual.ut": PRIMAL_DUAL | {"cap_layer": 1},
-    "primal_dual.dust": PRIMAL_DUAL,
+    "objectives.constrained": PRIMAL_DUAL | {"models": {"ut": {"cap_layer": 1}}, "datasets": {}},
     "training": {
         "schedule": "cosine",
         "betas": [0.9, 0.999],
@@ -105,43 +120,46 @@ SMALL = {
         "compile": False,
         "stack_elements": {"cpu": 100000, "cuda": 100000},
     },
-    "evaluation": {"gammas": [0.0, 0.25, 0.5, 1.0], "noise_draws": 2, "seed": 5, "batch": 5, "bootstrap": 7},
-    "infeasible": {
+    "study.infeasible": {
+        "task": "video",
         "dataset": DATASET,
         "model": "dust",
         "layers": 3,
         "eps": 0.3,
-        "seed": 0,
-        "primal_dual": {"alpha": 0.9, "R0": 0.01, "resilience": "none"},
+        "arm": "constrained",
+        "beside": ["unconstrained"],
+        "vary": None,
+        "overrides": {"alpha": 0.9, "R0": 0.01, "resilience": "none"},
     },
     "profiles.demo.video": BUDGET,
 }
 
 
 def values(changes: dict[str, Any] | None = None) -> dict[str, Any]:
-    """params.yaml as plain values, every one that matters to the core replaced by a small one, then `changes`.
+    """The frozen parameters as plain values, those that matter to the core replaced by small ones, then `changes`.
 
     Keys of changes are dotted paths; a mapping replaces the values that it names and no others.
     """
-    found = json.loads(json.dumps(YAML(typ="safe").load(ROOT / "params.yaml")))
+    found = core_yaml.read(PARAMS)
     for path, value in [*SMALL.items(), *(changes or {}).items()]:
         *parents, last = path.split(".")
         node = found
         for parent in parents:
             node = node[parent]
         fits = isinstance(value, dict) and isinstance(node.get(last), dict)
-        node[last] = copy.deepcopy(node[last] | value if fits else value)
+        # A copy of its own, in which no two sections are the same object.
+        node[last] = json.loads(json.dumps(node[last] | value if fits else value))
     return found
 
 
 def small_params(changes: dict[str, Any] | None = None) -> Params:
     """The parameters of these values."""
-    return Params.model_validate_json(json.dumps(values(changes)))
+    return validated(Params, values(changes), "params.yaml")
 
 
-def small_problem(**changes: Any) -> PrimalDual:
+def small_problem(**changes: Any) -> Problem:
     """A constrained problem, slacks and Adam duals unless told."""
-    return small_params({"primal_dual.dust": changes}).primal_dual.dust
+    return small_params().problem(DATASET, "dust", changes)
 
 
 def write_prepared(folder: Path, seed: int = 0) -> Prepared:
@@ -192,21 +210,24 @@ def enter_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
     return load(Path("data/prepared") / DATASET)
 
 
-def video_item(params: Params, *words: str) -> Item:
-    """The matrix item of these words, as the stages of video make it."""
-    video.check_names(params, *words)
-    return video.item(params, load(video.prepared_folder(words[1])), choose(params.device), *words)
+def item_of(params: Params, *words: str) -> Item:
+    """What the training stages make of these words: task, data set and model, or the name of a study."""
+    return of_study(params, *words) if len(words) == 1 else of_model(params, *words)
 
 
-def train_cells(params: Params, *words: str) -> None:
-    """stages.train_video with these parameters."""
-    items.train(video_item(params, *words))
+def train_cells(params: Params, *words: str) -> Item:
+    """stages.train or stages.train_study with these parameters."""
+    item = item_of(params, *words)
+    items.train(item)
+    return item
 
 
-def evaluate_cells(params: Params, *words: str) -> None:
-    """stages.evaluate_video with these parameters."""
-    item, prepared = video_item(params, *words), load(video.prepared_folder(words[1]))
-    scores.evaluate(item, scoring(params, prepared, item, words[0]), scores_file(*words))
+def evaluate_cells(params: Params, *words: str) -> pd.DataFrame:
+    """stages.evaluate (task, data set) or stages.evaluate_study (a name) with these parameters; their rows."""
+    study = len(words) == 1
+    file = paths.study_scores_file(*words) if study else paths.scores_file(*words)
+    results.write(scored.of_one_study(params, *words) if study else scored.of_dataset(params, *words), file)
+    return pd.read_parquet(file)
 
 
 def serially(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
@@ -245,25 +266,22 @@ def fit(
     cells: Sequence[Cell],
     checkpoint: Path,
     tell: Callable[[int, Tensor], None] = lambda epoch, f: None,
-    wrap: Callable[[Denoising], Task] = lambda task: task,
+    wrap: Callable[[DenoisingTask], Task] = lambda task: task,
 ) -> tuple[nn.Module, Run]:
     """Train a stack through the loop itself; returns the model as the last step left it, and the run."""
-    first, budget, device = cells[0], params.budget.video, torch.device("cpu")
-    rates = getattr(budget, first.model)
-    constrained = Constrained(
-        (len(cells), first.layers + 1), rates.dual_lr, params.constraints(first.model), device
-    )
-    model = import_module(f"descent.models.{first.model}").build(params, cells)
+    first, device = cells[0], torch.device("cpu")
+    made, settings = feed(params, prepared, first.model, device), [setting(params, cell) for cell in cells]
+    model = made.build(cells)
     run = train(
         model,
-        wrap(Denoising(params, prepared, cells=cells, device=device)),
-        constrained if first.method == "constrained" else ERM(),
+        wrap(made.task(cells)),
+        component("arms", first.arm).Arm([own.values for own in settings], first.layers, device),
         params.training,
-        epochs=budget.epochs,
-        lr=rates.lr,
-        report=params.video.report,
-        tolerance=params.video.tolerance,
-        checkpoint=checkpoint,
+        epochs=made.epochs,
+        lr=settings[0].lr,
+        selection=made.selection,
+        tolerance=made.tolerance,
+        checkpoint=FileCheckpoint(checkpoint),
         progress=tell,
     )
     return model, run

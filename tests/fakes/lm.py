@@ -8,109 +8,111 @@ import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from descent.cells import LM, Cell, lm_cells, scores_file
+from descent import paths
+from descent.cells import Cell
 from descent.config import Params
-from descent.runner import items, scores
-from descent.runner.items import Item
-from descent.tasks.lm import completions
+from descent.models.causal_lm import CausalLM
+from descent.runner.items import Feed, Item
+from descent.tasks.common import feeding
 from descent.tasks.lm import evaluate as evaluation
-from descent.tasks.lm import items as lm
-from descent.tasks.lm import prepare as tokenize_lm
-from descent.tasks.lm import raw as instruction_sources
-from descent.tasks.lm.data import FOLDER, Instructions, load
-from descent.tasks.lm.schema import GenerateInstructions, InstructionSource
-from descent.training.devices import choose
+from descent.tasks.lm.data import Instructions
+from descent.tasks.lm.feed import feed
 from descent.training.noise import seeded
-from tests.fakes.core import PRIMAL_DUAL, enter_project, small_params
+from tests.fakes.core import PRIMAL_DUAL, enter_project, evaluate_cells, item_of, small_params, train_cells
+from tests.fakes.instructions import COUNT, LONGEST, VOCABULARY, write_instructions
 
 CPU = torch.device("cpu")
-VOCABULARY, LONGEST, LAYERS = 320, 96, 3
-RAW = Path("data/raw/alpaca")
+DATASET, MODEL, LAYERS = "alpaca", "causal_lm", 3
 SIZE = {"width": 16, "heads": 2, "key_value_heads": 1, "feedforward": 24}
 LORA = {"rank": 2, "scale": 4.0, "dropout": 0.1}
 DUAL = PRIMAL_DUAL | {"alpha": 0.1, "R0": 7.0, "resilience": "decay", "rho": 3.0, "warmup_epochs": 0}
+BUDGET = f"profiles.demo.lm.models.{MODEL}"
 LM_VALUES = {
     "lm.eps": 0.25,
-    "lm.seeds": [0],
+    "lm.datasets": [DATASET],
+    "lm.models": [MODEL],
+    "lm.tokenizers": ["llama"],
     "lm.validation_share": 0.1,
     "lm.test_share": 0.1,
-    "lm.report": "final",
+    "lm.selection": "final",
     "lm.length_pool": 2,
     "lm.validation_batch": 7,
     "lm.readout_layers": "all",
     "lm.readout_tokens": "all",
     "lm.logits_at_once": 13,
-    "lm.evaluation": {"gammas": [0.0, 1.0], "noise_draws": 2, "seed": 5, "batch": 5, "bootstrap": 20},
+    "lm.evaluation": {
+        "gammas": [0.0, 1.0],
+        "shifts": ["gaussian"],
+        "noise_draws": 2,
+        "seed": 5,
+        "batch": 5,
+        "bootstrap": 20,
+    },
     "lm.completions": {"gammas": [0.25, 1.0], "prompts": 5, "max_tokens": 6, "batch": 3},
-    "primal_dual.causal_lm": DUAL,
+    "models.causal_lm.tokenizer": "llama",
+    f"objectives.constrained.models.{MODEL}": DUAL,
+    f"profiles.demo.data.{DATASET}": {"generate": {"seed": 3, "instructions": COUNT}},
     "profiles.demo.lm": {
-        "data": {"generate": {"seed": 3, "instructions": 120}},
         "prompt": "plain",
         "max_tokens": LONGEST,
-        "tokenizer": {"train": {"kind": "bpe", "vocabulary": VOCABULARY}},
-        "layers": LAYERS,
-        "weights": {"random": SIZE},
-        "lora": None,
+        "eps": [],
+        "seeds": [0],
         "batch": 4,
         "epochs": 2,
+        "tokenizers": {"llama": {"train": {"kind": "bpe", "vocabulary": VOCABULARY}}},
+    },
+    BUDGET: {
+        "layers": [LAYERS],
+        "weights": {"random": SIZE},
+        "lora": None,
         "lr": 0.01,
-        "dual_lr": 0.05,
+        "arms": {"constrained": {"dual_lr": 0.05}},
     },
 }
 
 
 def lm_params(changes: dict[str, Any] | None = None) -> Params:
-    """Small parameters of the language model, then `changes` as in fakes_core."""
-    found = small_params(LM_VALUES | (changes or {}))
-    if "profiles.demo.lm.primal_dual" in (changes or {}):
-        return found
-    budget = found.budget.lm.model_copy(update={"primal_dual": {}})
-    profile = found.budget.model_copy(update={"lm": budget})
-    return found.model_copy(update={"profiles": found.profiles | {"demo": profile}})
-
-
-def write_tokens(folder: Path, raw: Path, **wanted: Any) -> Instructions:
-    """Generated instructions in the files that preprocess_lm writes."""
-    source = InstructionSource(generate=GenerateInstructions(seed=3, instructions=120))
-    instruction_sources.fetch(source, "", raw)
-    budget = lm_params().budget.lm
-    asked = {"style": "plain", "max_tokens": LONGEST, "validation_share": 0.1, "test_share": 0.1} | wanted
-    tokenize_lm.prepare(raw, folder, budget.tokenizer, local_data="", profile="demo", **asked)
-    return load(folder)
+    """Small parameters of the language model, then `changes` as in fakes.core."""
+    return small_params(LM_VALUES | (changes or {}))
 
 
 def enter_lm_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Instructions:
     """Make a project with tokenised instructions and work in it; the digest of the code is a word."""
     enter_project(folder, monkeypatch)
-    monkeypatch.setattr(lm, "digest", lambda modules: "code")
+    monkeypatch.setattr(feeding, "digest", lambda modules: "code")
     monkeypatch.setattr(evaluation, "digest", lambda modules: "code")
-    return write_tokens(FOLDER, RAW)
+    prepared = paths.prepared_folder(lm_params(), "lm", DATASET, MODEL)
+    return write_instructions(prepared, Path("data/raw") / DATASET)
 
 
-def lm_item(params: Params, method: str) -> Item:
-    """What the stages make of this word."""
-    return lm.item(params, load(), choose(params.device), method)
+def lm_item(params: Params) -> Item:
+    """What the training stage makes of the language model."""
+    return item_of(params, "lm", DATASET, MODEL)
 
 
-def train_lm(params: Params, method: str) -> Item:
-    """stages.train_lm with these parameters."""
-    item = lm_item(params, method)
-    items.train(item)
-    return item
+def train_lm(params: Params) -> Item:
+    """stages.train of the language model."""
+    return train_cells(params, "lm", DATASET, MODEL)
 
 
-def evaluate_lm(params: Params, method: str) -> pd.DataFrame:
-    """stages.evaluate_lm with these parameters; returns the rows."""
-    item, data = lm_item(params, method), load()
-    file = scores_file("lm", *LM, method)
-    scores.evaluate(item, evaluation.scoring(params, data, item), file)
-    completions.write(params, data, item, Path("data/completions") / method)
-    return pd.read_parquet(file)
+def evaluate_lm(params: Params) -> pd.DataFrame:
+    """stages.evaluate of the instructions, which writes completions too; returns the rows."""
+    return evaluate_cells(params, "lm", DATASET)
 
 
-def cell(method: str = "constrained") -> list[Cell]:
+def cell(arm: str = "constrained") -> list[Cell]:
     """The one cell of an arm."""
-    return lm_cells(lm_params(), *LM, method)
+    return [Cell("lm", DATASET, MODEL, arm, LAYERS, 0.25, 0)]
+
+
+def fed(data: Instructions, changes: dict[str, Any] | None = None) -> Feed:
+    """How params.yaml has the cells of the language model made and fed."""
+    return feed(lm_params(changes), data, MODEL, CPU)
+
+
+def built(data: Instructions, **changes: Any) -> CausalLM:
+    """The model of one cell; `changes` are of its budget."""
+    return fed(data, {f"{BUDGET}.{key}": value for key, value in changes.items()}).build(cell())
 
 
 def llama(tied: bool = False, **changes: Any) -> LlamaForCausalLM:

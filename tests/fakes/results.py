@@ -1,55 +1,105 @@
 """A results table with plausible curves, for the tests of everything downstream of evaluation."""
 
+import json
 import math
 import zlib
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from descent.analysis.results import ABSENT
-from descent.analysis.select import select
-from descent.cells import Cell, infeasible_cells, video_cells
-from descent.config import Params, load
+from descent.analysis.select import TRAINED, select
+from descent.cells import REFERENCES, Cell, grid, reference_cells, study_cells
+from descent.config import Params
+from descent.io.core_yaml import read
 from tests.fakes.replicates import replicate_rows
 from tests.fakes.results_lm import lm_rows
 from tests.fakes.results_text import text_rows
 
+PARAMS = Path(__file__).parent.parent / "params.yaml"  # the tests' own: a user's edit changes no test
 SIGMA = {"avenue": 63.0, "ucsd": 46.0, "shanghaitech": 55.0}
 INTENSITY = {"avenue": 120.0, "ucsd": 106.0, "shanghaitech": 134.0}
+COMPONENTS: dict[str, dict[str, dict[str, Any]]] = {
+    "arms": {
+        "constrained": {"LABEL": "constrained", "ENFORCES": True, "ALL_LAYERS": True},
+        "unconstrained": {"LABEL": "unconstrained", "ENFORCES": False, "ALL_LAYERS": False},
+        "deep_supervision": {"LABEL": "deep supervision", "ENFORCES": False, "ALL_LAYERS": True},
+        "penalty": {"LABEL": "penalty", "ENFORCES": False, "ALL_LAYERS": True},
+    },
+    "models": {
+        "ut": {"LABEL": "UT", "TASK": "video", "INPUTS": "patches"},
+        "dust": {"LABEL": "DUST", "TASK": "video", "INPUTS": "patches"},
+        "vit": {"LABEL": "ViT", "TASK": "video", "INPUTS": "frames"},
+        "ut_text": {"LABEL": "UT", "TASK": "text"},
+        "distilbert": {"LABEL": "DistilBERT", "TASK": "text"},
+        "roberta": {"LABEL": "RoBERTa", "TASK": "text"},
+        "causal_lm": {"LABEL": "causal language model", "TASK": "lm"},
+    },
+    "shifts": {
+        "gaussian": {"LABEL": "Gaussian noise", "TASKS": ["video", "text", "lm"]},
+        "salt_and_pepper": {"LABEL": "salt and pepper", "TASKS": ["video"]},
+    },
+    "tasks.video.datasets": {
+        name: {"LABEL": label}
+        for name, label in (("avenue", "Avenue"), ("ucsd", "UCSD"), ("shanghaitech", "ShanghaiTech"))
+    },
+    "tasks.text.datasets": {
+        "imdb": {"LABEL": "IMDb", "CLASSES": ["negative", "positive"]},
+        "mnli": {"LABEL": "MNLI", "CLASSES": ["entailment", "neutral", "contradiction"]},
+    },
+    "tasks.lm.datasets": {"alpaca": {"LABEL": "Alpaca"}},
+}
+EXPECTED = {  # the values that expectations here count on
+    "profile": "demo",
+    "eps": 0.13,
+    "method": "constrained",
+    "text.eps": 0.4,
+    "video.evaluation.bootstrap": 20,
+    "text.evaluation.bootstrap": 20,
+    "lm.evaluation.bootstrap": 20,
+    "objectives.constrained.models.ut.cap_layer": 1,
+    "profiles.demo.video.layers": [3, 5],
+    "profiles.demo.video.eps": [0.0, 0.15],
+    "profiles.demo.video.models.vit.layers": [4],
+    "profiles.demo.text.eps": [0.0, 1.0],
+    "profiles.demo.text.seeds": [0, 1, 2],
+    "profiles.demo.text.models.ut_text.layers": [3, 5],
+    "profiles.demo.text.models.roberta.layers": [8],
+    "profiles.demo.studies.alpha": {"values": [0.02, 0.1, 0.2], "seeds": [0, 1, 2]},
+    "profiles.demo.studies.dual_lr": {"values": [0.001, 0.01, 0.1], "seeds": [0, 1, 2]},
+    "profiles.demo.studies.resilience": {"values": ["none", "decay"], "seeds": [0, 1, 2]},
+}
 
 
-def fake_params(**changes: object) -> Params:
-    """params.yaml's demo profile with the values that expectations here count on, whatever is tuned there."""
-    values = load().model_dump()
-    values |= {"profile": "demo", "eps": 0.13, "method": "constrained"}
-    values["profiles"]["demo"]["video"] |= {"layers": [3, 5], "eps": [0.0, 0.15], "seeds": [0]}
-    weights = {"image": 32, "patch": 4, "width": 48, "heads": 3, "feedforward": 96}
-    values["profiles"]["demo"]["video"]["vit"] |= {"layers": 4, "weights": {"random": weights}}
-    values["primal_dual"]["ut"]["cap_layer"] = 1
-    values["evaluation"]["bootstrap"] = values["text"]["evaluation"]["bootstrap"] = 20
-    values["text"]["eps"] = values["ablation"]["eps"] = 0.4
-    values["ablation"] |= {"dataset": "imdb", "model": "roberta"}
-    values["profiles"]["demo"]["text"] |= {"eps": [0.0, 1.0], "trials": 3}
-    values["profiles"]["demo"]["text"]["ut_text"]["layers"] = [3, 5]
-    values["profiles"]["demo"]["text"]["roberta"]["layers"] = 8
-    values["profiles"]["demo"]["ablation"] = {"alpha": [0.02, 0.1, 0.2], "dual_lr": [0.001, 0.01, 0.1], "seeds": 3}
-    return Params.model_validate(values).model_copy(update=changes)
+def fake_params(changes: dict[str, Any] | None = None, **knobs: Any) -> Params:
+    """The demo profile of tests/params.yaml with EXPECTED, then `changes` by dotted names, then `knobs`."""
+    values = read(PARAMS) | {"components": COMPONENTS}
+    for path, value in [*EXPECTED.items(), *(changes or {}).items(), *knobs.items()]:
+        *parents, last = path.split(".")
+        node = values
+        for parent in parents:
+            node = node[parent]
+        node[last] = value
+    return Params.model_validate_json(json.dumps(values))
 
 
 def fake_results(params: Params) -> pd.DataFrame:
     """Rows for every cell that params.yaml asks for, video first; only the constrained arm always descends."""
-    video, asked = params.video, params.infeasible
-    cells = [
-        c
-        for d in video.datasets
-        for m in video.models
-        for a in video.methods
-        for c in video_cells(params, d, m, a)
-    ]
-    cells += [c for a in video.methods for c in infeasible_cells(params, asked.dataset, asked.model, a)]
+    video = [(dataset, model) for dataset in params.video.datasets for model in params.video.models]
+    cells = [cell for item in video for cell in grid(params, "video", *item)]
+    studies = {name: params.studied(name).task for name in params.studies}
+    cells += [cell for name, task in studies.items() if task == "video" for cell in study_cells(params, name)]
     rows = [row for cell in cells for row in _cell_rows(params, cell)]
-    for dataset in dict.fromkeys([*video.datasets, asked.dataset]):
-        rows += _reference_rows(params, dataset)
-    return pd.DataFrame(rows + text_rows(params) + lm_rows(params)).fillna(ABSENT)
+    rows += [row for item in video for cell in reference_cells(*item) for row in _reference_rows(params, cell)]
+    return pd.DataFrame([ABSENT | row for row in rows + text_rows(params) + lm_rows(params)])
+
+
+def with_another_shift(results: pd.DataFrame) -> pd.DataFrame:
+    """The same, and every test row under a second shift as well, at the same levels, with other numbers."""
+    tested = results[results["metric"].isin(["loss", "rmse", "rmse_clipped", "psnr", "ssim", "accuracy"])]
+    other = select(tested, shift=TRAINED).assign(shift="blur", value=lambda rows: 0.5 * rows["value"] + 0.1)
+    return pd.concat([results, other], ignore_index=True)
 
 
 def change(results: pd.DataFrame, value: float, **where: object) -> None:
@@ -59,15 +109,12 @@ def change(results: pd.DataFrame, value: float, **where: object) -> None:
     results.loc[chosen, "value"] = value
 
 
-def _gammas(params: Params) -> list[float]:
-    return sorted(
-        {
-            *map(float, params.evaluation.gammas),
-            *map(float, params.budget.video.eps),
-            params.eps,
-            params.infeasible.eps,
-        }
-    )
+def _levels(params: Params) -> dict[str, list[float]]:
+    """The levels of every shift; of TRAINED the gammas and the training levels."""
+    studies = [params.studied(name).eps for name in params.studies]
+    own = {*params.video.evaluation.gammas, *params.budget.video.eps, params.eps, *studies}
+    levels = {shift: params.shifts[shift]["levels"] for shift in params.video.evaluation.shifts}
+    return levels | {TRAINED: sorted(map(float, own))}
 
 
 def _jitter(cell: Cell, *words: object) -> float:
@@ -78,45 +125,42 @@ def _jitter(cell: Cell, *words: object) -> float:
 
 
 def _cell_rows(params: Params, cell: Cell) -> list[dict]:
-    constrained, failed = (
-        cell.method == "constrained",
-        cell.experiment == "infeasible" and cell.method == "constrained",
-    )
-    identity = {"profile": params.profile, **vars(cell)}
-    cap = params.constraints(cell.model).cap_layer
+    constrained = cell.arm == "constrained"
+    failed = cell.experiment == "infeasible" and constrained
+    identity = {"profile": params.profile, "shift": TRAINED, **vars(cell)}
+    held_to = params.problem(cell.dataset, cell.model)
     bias = INTENSITY[cell.dataset] if failed else (7.5 if constrained else 6.5) + _jitter(cell, "bias")
     slope = (
         0.0 if failed else (0.62 - 0.015 * cell.layers if constrained else 0.72) + 0.04 * _jitter(cell, "slope")
     )
     slope -= 0.0 if failed else 0.6 * cell.eps
     rows = []
-    for gamma in _gammas(params):
-        rmse = math.hypot(bias, slope * gamma * SIGMA[cell.dataset])
-        rows += [
-            identity
-            | {"split": "test", "gamma": gamma, "layer": cell.layers, "metric": name, "value": rmse * factor}
-            for name, factor in (("rmse", 1.0), ("rmse_clipped", 0.98))
-        ]
-        rows += [
-            identity | {"split": "test", "gamma": gamma, "layer": layer, "metric": "loss", "value": loss}
-            for layer, loss in enumerate(_losses(cell, rmse))
-        ]
+    for shift, levels in _levels(params).items():
+        for gamma in levels:
+            place = identity | {"split": "test", "shift": shift, "gamma": gamma}
+            rmse = math.hypot(bias, (2 - (shift == TRAINED)) * slope * gamma * SIGMA[cell.dataset])
+            rows += _quality(place | {"layer": cell.layers}, rmse)
+            rows += [
+                place | {"layer": layer, "metric": "loss", "value": loss}
+                for layer, loss in enumerate(_losses(cell, rmse))
+            ]
     at_eps = {"split": "validation", "gamma": cell.eps}
     losses = _losses(cell, math.hypot(bias, slope * cell.eps * SIGMA[cell.dataset]))
     for layer, loss in enumerate(losses):
         rows.append(identity | at_eps | {"layer": layer, "metric": "validation_loss", "value": loss})
-        if layer >= cap:
-            bound = params.constraints(cell.model)
-            violation = loss / bound.R0 - 1 if layer == cap else loss / losses[layer - 1] - (1 - bound.alpha)
+        if layer >= held_to.cap_layer:
+            cap = loss / held_to.R0 - 1
+            violation = cap if layer == held_to.cap_layer else loss / losses[layer - 1] - (1 - held_to.alpha)
             missed = {"layer": layer, "metric": "violation", "value": violation}
             rows += [identity | at_eps | missed, identity | at_eps | missed | {"split": "test"}]
     feasible = float(constrained and not failed)
-    swept = [row for row in rows if row["metric"] == "rmse" and row["gamma"] in params.evaluation.gammas]
+    gammas = params.video.evaluation.gammas
+    swept = [r for r in rows if r["metric"] == "rmse" and r["shift"] == TRAINED and r["gamma"] in gammas]
     scores = {"descending": constrained}
     for name, inside in (("in", True), ("out_of", False)):
         chosen = [row["value"] for row in swept if (row["gamma"] <= cell.eps + 1e-9) == inside]
         scores[f"rmse_{name}_distribution"] = sum(chosen) / len(chosen)
-    rows += replicate_rows(params, identity, scores, items=5)
+    rows += replicate_rows(params.video.evaluation, identity, scores, items=5)
     states = {"feasible": feasible, "diverged": 0.0, "epoch": 17.0}
     last = {"layer": cell.layers}
     rows.append(identity | at_eps | last | {"split": "test", "metric": "feasible", "value": feasible})
@@ -126,20 +170,27 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
 def _losses(cell: Cell, rmse: float) -> list[float]:
     """f_0 ... f_L ending at the last layer's RMSE: geometric when constrained, with a bump when not."""
     last = 256 * (rmse / 255) ** 2
-    if cell.method == "constrained":
+    if cell.arm == "constrained":
         return [last / 0.72 ** (cell.layers - layer) for layer in range(cell.layers + 1)]
     bumps = [1 + 0.6 * abs(_jitter(cell, layer)) * (layer % 2) for layer in range(cell.layers)]
     return [5.0 * bump / (1 + 0.2 * layer) for layer, bump in enumerate(bumps)] + [last]
 
 
-def _reference_rows(params: Params, dataset: str) -> list[dict]:
+def _quality(place: dict, rmse: float) -> list[dict]:
+    """Rows of a last layer: the error and what follows from it."""
+    values = {"rmse": rmse, "rmse_clipped": 0.98 * rmse, "ssim": 1 - min(rmse / 255, 1.0)}
+    values["psnr"] = 20 * math.log10(255 / max(0.98 * rmse, 1.0))
+    return [place | {"metric": metric, "value": value} for metric, value in values.items()]
+
+
+def _reference_rows(params: Params, cell: Cell) -> list[dict]:
     rows = []
-    for gamma in _gammas(params):
-        for name, rmse in (("identity", gamma * SIGMA[dataset]), ("zero", INTENSITY[dataset])):
-            identity = dict(
-                profile=params.profile, experiment="video", dataset=dataset, model=name, method="reference"
-            )
-            identity |= dict(layers=0, eps=0.0, seed=0, split="test", gamma=gamma, layer=0)
-            values = {"rmse": rmse, "rmse_clipped": rmse, "loss": 256 * (rmse / 255) ** 2}
-            rows += [identity | {"metric": metric, "value": value} for metric, value in values.items()]
+    for shift, levels in _levels(params).items():
+        for gamma in levels:
+            noisy = gamma * SIGMA[cell.dataset]
+            filtered = 0.5 * noisy + 5.0 + 2.0 * list(REFERENCES).index(cell.arm)
+            rmse = {"identity": noisy, "zero": INTENSITY[cell.dataset]}.get(cell.arm, filtered)
+            place = {"profile": params.profile, "split": "test", "shift": shift, "gamma": gamma, "layer": 0}
+            rows += _quality(place | vars(cell), rmse)
+            rows.append(place | vars(cell) | {"metric": "loss", "value": 256 * (rmse / 255) ** 2})
     return rows

@@ -5,23 +5,25 @@ from collections.abc import Callable
 
 import numpy as np
 
-from descent.cells import LM, lm_cells
+from descent.cells import grid
 from descent.config import Params
 from tests.fakes.replicates import replicate_rows
 
 
 def lm_rows(params: Params) -> list[dict]:
-    """Rows for both arms; only the constrained one descends at every layer, and it stands more noise."""
+    """Rows for all arms; only the constrained one descends at every layer, and it stands more noise."""
     return [
         row
-        for method in params.lm.methods
-        for cell in lm_cells(params, *LM, method)
+        for dataset in params.lm.datasets
+        for model in params.lm.models
+        for cell in grid(params, "lm", dataset, model)
         for row in _cell_rows(params, vars(cell))
     ]
 
 
 def _cell_rows(params: Params, cell: dict) -> list[dict]:
-    constrained, depth, asked = cell["method"] == "constrained", cell["layers"], params.lm_constraints()
+    constrained, depth = cell["arm"] == "constrained", cell["layers"]
+    held_to = params.problem(cell["dataset"], cell["model"])
     rows = []
 
     def add(split: str, gamma: float, layer: int, metric: str, value: float) -> None:
@@ -29,7 +31,7 @@ def _cell_rows(params: Params, cell: dict) -> list[dict]:
         rows.append({"profile": params.profile, "bin": 0.0, **cell, **place})
 
     def losses(gamma: float) -> list[float]:
-        last, start = 1.0 + gamma * (0.4 if constrained else 0.6), 0.95 * asked.R0
+        last, start = 1.0 + gamma * (0.4 if constrained else 0.6), 0.95 * held_to.R0
         shares = [(layer / depth) ** (1 if constrained else 5) for layer in range(depth + 1)]
         return [start * (last / start) ** share for share in shares]
 
@@ -39,19 +41,18 @@ def _cell_rows(params: Params, cell: dict) -> list[dict]:
             add("test", gamma, layer, "accuracy", math.exp(-loss / 2))
     f = losses(cell["eps"])
     for layer, loss in enumerate(f):
-        missed = loss / asked.R0 - 1 if layer == 0 else loss / f[layer - 1] - (1 - asked.alpha)
+        missed = loss / held_to.R0 - 1 if layer == 0 else loss / f[layer - 1] - (1 - held_to.alpha)
         add("validation", cell["eps"], layer, "validation_loss", loss)
         for split in ("validation", "test"):
             add(split, cell["eps"], layer, "violation", missed)
     for split in ("validation", "test"):
         add(split, cell["eps"], depth, "feasible", constrained)
     told = {"diverged": 0, "epoch": 2, "lr": 0.001}
-    told |= {"dual_lr": 0.01, "alpha": asked.alpha, "rho": asked.rho} if constrained else {}
+    told |= {"dual_lr": 0.01, "alpha": held_to.alpha, "rho": held_to.rho} if constrained else {}
     for metric, value in told.items():
         add("validation", cell["eps"], depth, metric, value)
-    return rows + replicate_rows(
-        params, {"profile": params.profile, **cell}, _scores(params, cell, losses), items=40
-    )
+    identity = {"profile": params.profile, **cell}
+    return rows + replicate_rows(params.lm.evaluation, identity, _scores(params, cell, losses), items=40)
 
 
 def _scores(params: Params, cell: dict, losses: Callable[[float], list[float]]) -> dict[str, float]:

@@ -1,11 +1,11 @@
-"""Made-up rows of the text experiments and the ablations, as evaluation writes them."""
+"""Made-up rows of the text experiments and their studies, as evaluation writes them."""
 
 import math
 import zlib
 
 import numpy as np
 
-from descent.cells import ABLATIONS, Cell, ablation_cells, text_cells
+from descent.cells import Cell, grid, study_cells
 from descent.config import Params
 from tests.fakes.replicates import replicate_rows
 
@@ -16,12 +16,11 @@ BINS = [round(0.02 * step, 2) for step in range(101)]
 
 
 def text_rows(params: Params) -> list[dict]:
-    """Rows for every text and ablation cell that params.yaml asks for; only the constrained arm descends."""
-    text = params.text
-    cells = [
-        c for d in text.datasets for m in text.models for a in text.methods for c in text_cells(params, d, m, a)
-    ]
-    cells += [cell for experiment in ABLATIONS for cell in ablation_cells(params, experiment)]
+    """Rows for every cell of text and of its studies; only the constrained arm descends."""
+    items = [(dataset, model) for dataset in params.text.datasets for model in params.text.models]
+    cells = [cell for item in items for cell in grid(params, "text", *item)]
+    studies = {name: params.studied(name).task for name in params.studies}
+    cells += [cell for name, task in studies.items() if task == "text" for cell in study_cells(params, name)]
     return [row for cell in cells for row in _cell_rows(params, cell)]
 
 
@@ -31,8 +30,8 @@ def _jitter(cell: Cell, *words: object) -> float:
 
 
 def _strength(cell: Cell) -> float:
-    """How much the constraints do: nothing in the unconstrained arm, more with alpha in its ablation."""
-    if cell.method == "unconstrained":
+    """How much the constraints do: nothing where there are none, more with alpha in its study."""
+    if cell.arm != "constrained":
         return 0.0
     return 3.0 * float(cell.varied) if cell.experiment == "alpha" else 0.35
 
@@ -49,7 +48,7 @@ def _losses(cell: Cell, gamma: float) -> list[float]:
     start, depth = math.log(CLASSES[cell.dataset]), cell.layers
     last = -0.9 * math.log(_accuracy(cell, gamma)) + 0.02 * (1 + _jitter(cell, "loss"))
     shares = [layer / depth for layer in range(depth + 1)]
-    if cell.method == "constrained":
+    if cell.arm == "constrained":
         return [start * (last / start) ** share for share in shares]
     spike = [0.35 * abs(_jitter(cell, "spike")) * (layer == depth - 2) for layer in range(depth + 1)]
     return [start + (last - start) * share**6 + up for share, up in zip(shares, spike, strict=True)]
@@ -67,26 +66,28 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
         accuracy, chance = _accuracy(cell, gamma), 1 / CLASSES[cell.dataset]
         for layer, loss in enumerate(_losses(cell, gamma)):
             add("test", gamma, layer, "loss", loss)
-            share = layer / cell.layers if cell.method == "constrained" else (layer / cell.layers) ** 6
+            share = layer / cell.layers if cell.arm == "constrained" else (layer / cell.layers) ** 6
             add("test", gamma, layer, "accuracy", chance + (accuracy - chance) * share)
-    asked = params.text_constraints(cell.model, cell.dataset)
+    held_to = params.problem(cell.dataset, cell.model)
     losses = _losses(cell, cell.eps)
     for layer, loss in enumerate(losses):
         add("validation", cell.eps, layer, "validation_loss", 1.01 * loss)
-        if layer >= asked.cap_layer:
+        if layer >= held_to.cap_layer:
             bound, base = (
-                (asked.R0, asked.R0) if layer == 0 else ((1 - asked.alpha) * losses[layer - 1], losses[layer - 1])
+                (held_to.R0, held_to.R0)
+                if layer == 0
+                else ((1 - held_to.alpha) * losses[layer - 1], losses[layer - 1])
             )
             for split in ("validation", "test"):
                 add(split, cell.eps, layer, "violation", (loss - bound) / base)
-    constrained = cell.method == "constrained"
+    constrained = cell.arm == "constrained"
     states = {"validation": {"diverged": 0, "epoch": 4, "feasible": constrained, "lr": 0.001}}
-    states["test"] = {"feasible": constrained} | _ratios(cell, asked.alpha)
+    states["test"] = {"feasible": constrained} | _ratios(cell, held_to.alpha)
     if constrained:
-        alpha = float(cell.varied) if cell.experiment == "alpha" else asked.alpha
+        alpha = float(cell.varied) if cell.experiment == "alpha" else held_to.alpha
         rate = 0.01 * (1 + 0.5 * cell.seed)
         rate = float(cell.varied) if cell.experiment == "dual_lr" else rate
-        states["validation"] |= {"dual_lr": rate, "alpha": alpha, "rho": asked.rho * (1 + 0.1 * cell.seed)}
+        states["validation"] |= {"dual_lr": rate, "alpha": alpha, "rho": held_to.rho * (1 + 0.1 * cell.seed)}
     for split, values in states.items():
         for metric, value in values.items():
             add(split, cell.eps, cell.layers, metric, value)
@@ -101,7 +102,7 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
         "accuracy_out_of_distribution": swept[~inside].mean(),
     }
     scores |= {name: states["test"][name] for name in ("ratio_mean", "ratio_median", "ratio_below_one")}
-    return rows + replicate_rows(params, identity, scores, items=400)
+    return rows + replicate_rows(params.text.evaluation, identity, scores, items=400)
 
 
 def _shares(cell: Cell) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A tiny tokenised data set and the parameters for it, for the tests of the text experiments."""
+"""A tiny tokenised data set and the parameters for it, for the tests of text classification."""
 
 import hashlib
 import json
@@ -7,21 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch import Tensor, nn
 
-from descent.cells import Cell, scores_file
+from descent import paths
+from descent.cells import Cell
 from descent.config import Params
 from descent.models.parts.text import Embedded
 from descent.models.ut_text import TextUT
-from descent.runner import items, scores
-from descent.runner.items import Item
+from descent.runner.items import Feed, Item
+from descent.tasks.common import feeding
 from descent.tasks.text import evaluate as evaluation
-from descent.tasks.text import items as text
 from descent.tasks.text.data import Tokens, load
-from descent.training.devices import choose
-from tests.fakes.core import PRIMAL_DUAL, enter_project, small_params
+from descent.tasks.text.feed import feed
+from tests.fakes.core import PRIMAL_DUAL, enter_project, evaluate_cells, item_of, small_params, train_cells
 
 DATASET, VOCABULARY, LONGEST = "imdb", 14, 24
 PAD, FIRST, LAST = 0, 1, 2  # special tokens
@@ -31,31 +32,42 @@ CPU = torch.device("cpu")
 LAYERS = 2
 
 DUAL = PRIMAL_DUAL | {"alpha": 0.1, "R0": 0.6, "resilience": "decay", "rho": 3.0, "warmup_epochs": 0}
-RATES = {"lr": 0.02, "dual_lr": 0.05, "batch": 8, "epochs": 3}
+RATES = {"lr": 0.02, "arms": {"constrained": {"dual_lr": 0.05}}, "batch": 8, "epochs": 3}
 ENCODER = RATES | {
-    "layers": 2,
+    "layers": [LAYERS],
     "weights": {"random": {"width": 8, "heads": 2, "feedforward": 12}},
     "dropout": 0.1,
     "epochs": 2,
 }
+STUDY = {"task": "text", "dataset": DATASET, "model": "ut_text", "eps": 0.4}
+BUDGET = "profiles.demo.text"
 TEXT = {
     "text.eps": 0.4,
     "text.datasets": [DATASET],
     "text.models": ["ut_text", "distilbert", "roberta"],
     "text.tokenizers": ["bert"],
     "text.tolerance": 0.02,
-    "text.report": "best",
+    "text.selection": "best",
     "text.length_pool": 2,
     "text.validation_batch": 4,
     "text.search": {
-        "dual_lr": {"low": 0.1, "high": 10.0},
-        "rho": {"low": 0.25, "high": 4.0},
-        "lr": {"low": 0.3, "high": 3.0},
-        "unconstrained": "seeds",
         "startup_trials": 2,
         "seed": 0,
+        "ranges": {
+            "dual_lr": {"low": 0.1, "high": 10.0},
+            "rho": {"low": 0.25, "high": 4.0},
+            "lr": {"low": 0.3, "high": 3.0},
+        },
+        "arms": {"constrained": ["dual_lr", "rho"]},
     },
-    "text.evaluation": {"gammas": [0.0, 1.0, 2.0], "noise_draws": 2, "seed": 5, "batch": 5, "bootstrap": 7},
+    "text.evaluation": {
+        "gammas": [0.0, 1.0, 2.0],
+        "shifts": ["gaussian"],
+        "noise_draws": 2,
+        "seed": 5,
+        "batch": 5,
+        "bootstrap": 7,
+    },
     "models.ut_text": {
         "tokenizer": "bert",
         "embeddings": "frozen",
@@ -65,20 +77,23 @@ TEXT = {
         "decouple": False,
     },
     "models.roberta.tokenizer": "bert",
-    "primal_dual.ut_text": DUAL,
-    "primal_dual.distilbert": DUAL,
-    "primal_dual.roberta": DUAL,
-    "ablation": {"dataset": DATASET, "model": "ut_text", "eps": 0.4},
-    "profiles.demo.text": {"max_tokens": LONGEST, "eps": [0.0], "trials": 2},
-    "profiles.demo.text.ut_text": RATES | {"layers": [2, 3], "embeddings": {"width": 6}},
-    "profiles.demo.text.distilbert": ENCODER,
-    "profiles.demo.text.roberta": ENCODER,
-    "profiles.demo.ablation": {"alpha": [0.05, 0.1], "dual_lr": [0.01, 0.05], "seeds": 1},
+    "objectives.constrained.models": {name: dict(DUAL) for name in ("ut_text", "distilbert", "roberta")},
+    "objectives.constrained.datasets": {},
+    "study.alpha": STUDY,
+    "study.dual_lr": STUDY,
+    "study.resilience": STUDY,
+    BUDGET: {"max_tokens": LONGEST, "eps": [0.0], "seeds": [0, 1]},
+    f"{BUDGET}.models.ut_text": RATES | {"layers": [LAYERS, 3], "embeddings": {"width": 6}},
+    f"{BUDGET}.models.distilbert": ENCODER,
+    f"{BUDGET}.models.roberta": ENCODER,
+    "profiles.demo.studies.alpha": {"values": [0.05, 0.1], "seeds": [0]},
+    "profiles.demo.studies.dual_lr": {"values": [0.01, 0.05], "seeds": [0]},
+    "profiles.demo.studies.resilience": {"values": ["none", "decay"], "seeds": [0]},
 }
 
 
 def text_params(changes: dict[str, Any] | None = None) -> Params:
-    """Small parameters of the text experiments, then `changes` as in fakes_core."""
+    """Small parameters of text classification, then `changes` as in fakes.core."""
     changes = changes or {}
     whole = {key: value | changes.get(key, {}) for key, value in TEXT.items() if isinstance(value, dict)}
     return small_params(TEXT | changes | whole)
@@ -122,35 +137,38 @@ def enter_text_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Tokens:
     The digest of the code, which takes longer than training here, is a word.
     """
     enter_project(folder, monkeypatch)
-    monkeypatch.setattr(text, "digest", lambda modules: "code")
+    monkeypatch.setattr(feeding, "digest", lambda modules: "code")
     monkeypatch.setattr(evaluation, "digest", lambda modules: "code")
-    return write_tokens(text.tokens_folder(text_params(), DATASET, "ut_text"))
+    return write_tokens(paths.prepared_folder(text_params(), "text", DATASET, "ut_text"))
 
 
-def text_item(params: Params, *words: str) -> Item:
-    """What the text stages make of these words; one word names an ablation."""
-    device = choose(params.device)
-    if len(words) == 1:
-        tokens = load(text.tokens_folder(params, params.ablation.dataset, params.ablation.model))
-        return text.ablation_item(params, tokens, device, *words)
-    text.check_names(params, *words)
-    return text.item(params, load(text.tokens_folder(params, *words[:2])), device, *words)
+def text_item(params: Params, word: str) -> Item:
+    """What the training stages make of a model, or of the name of a study."""
+    return item_of(params, word) if word in params.study else item_of(params, "text", DATASET, word)
 
 
-def train_text(params: Params, *words: str) -> Item:
-    """stages.train_text, or stages.train_ablation, with these parameters."""
-    item = text_item(params, *words)
-    items.train(item)
-    return item
+def train_text(params: Params, word: str) -> Item:
+    """stages.train of a model, or stages.train_study."""
+    return train_cells(params, *([word] if word in params.study else ["text", DATASET, word]))
 
 
-def evaluate_text(params: Params, *words: str) -> Path:
-    """stages.evaluate_text, or stages.evaluate_ablation, with these parameters; returns the score file."""
-    item = text_item(params, *words)
-    tokens = load(text.tokens_folder(params, item.cells[0].dataset, item.cells[0].model))
-    file = scores_file("text", *words) if len(words) == 3 else Path(f"data/scores/ablation/{words[0]}.parquet")
-    scores.evaluate(item, evaluation.scoring(params, tokens, item), file)
-    return file
+def evaluate_text(params: Params, word: str) -> pd.DataFrame:
+    """stages.evaluate where this model is the only one, or stages.evaluate_study; returns the rows."""
+    if word in params.study:
+        return evaluate_cells(params, word)
+    alone = params.model_copy(update={"text": params.text.model_copy(update={"models": [word]})})
+    return evaluate_cells(alone, "text", DATASET)
+
+
+def fed(tokens: Tokens, model: str, changes: dict[str, Any] | None = None) -> Feed:
+    """How params.yaml has the cells of a model made and fed."""
+    return feed(text_params(changes), tokens, model, CPU)
+
+
+def built(tokens: Tokens, model: str, seeds: Sequence[int] = (0,), **changes: Any) -> nn.Module:
+    """A stack of a model, one cell for each seed; `changes` are of its budget."""
+    asked = {f"{BUDGET}.models.{model}.{key}": value for key, value in changes.items()}
+    return fed(tokens, model, asked).build(cells(model, seeds))
 
 
 def cells(model: str, seeds: Sequence[int] = (0,)) -> list[Cell]:

@@ -13,7 +13,7 @@ from descent.analysis.select import select
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_text
 from descent.config import Params
-from descent.figures.parts import ablations, catalogue, style, text_curves
+from descent.figures.parts import ablations, catalogue, curves, style
 from tests.fakes.results import change, fake_params, fake_results
 from tests.fakes.results_text import BINS
 
@@ -52,12 +52,12 @@ def line(axes: Axes, label: str):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_one_value_one_seed_one_level_and_other_data_still_make_a_figure(name: str, tmp_path: Path) -> None:
-    values = fake_params().model_dump()
-    values["text"] |= {"datasets": ["imdb"], "models": ["ut_text"]}
-    values["ablation"] |= {"dataset": "imdb", "model": "ut_text"}
-    values["profiles"]["demo"]["text"] |= {"eps": [0.4], "trials": 1}
-    values["profiles"]["demo"]["ablation"] = {"alpha": [0.0], "dual_lr": [0.01], "seeds": 1}
-    small = Params.model_validate(values)
+    changes = {"text.datasets": ["imdb"], "text.models": ["ut_text"]}
+    changes |= {"profiles.demo.text.eps": [0.4], "profiles.demo.text.seeds": [0]}
+    for study, values in (("alpha", [0.0]), ("dual_lr", [0.01]), ("resilience", ["none", "decay"])):
+        changes[f"study.{study}.model"] = "ut_text"
+        changes[f"profiles.demo.studies.{study}"] = {"values": values, "seeds": [0]}
+    small = fake_params(changes)
     figure = render(name, fake_results(small), small)
     style.save(figure, tmp_path / "figure.png")
     words = " ".join(text.get_text() for text in figure.findobj(Text))
@@ -65,7 +65,7 @@ def test_one_value_one_seed_one_level_and_other_data_still_make_a_figure(name: s
 
 
 def test_fig01_shows_the_best_trial_the_bound_and_chance(results: pd.DataFrame, params: Params) -> None:
-    cell = ROBERTA | {"method": "constrained", "seed": 2}
+    cell = ROBERTA | {"arm": "constrained", "seed": 2}
     change(results, 0.001, **cell, metric="validation_loss", layer=8)
     for layer in range(9):
         change(results, 1.0 / 2**layer, **cell, metric="loss", gamma=0.4, layer=layer)
@@ -74,7 +74,7 @@ def test_fig01_shows_the_best_trial_the_bound_and_chance(results: pd.DataFrame, 
     loss, accuracy = figure.axes
     assert line(loss, "constrained").get_ydata().tolist() == [1 / 2**layer for layer in range(9)]
     assert set(line(accuracy, "constrained").get_ydata()) == {0.75}
-    asked = params.text_constraints("roberta", "imdb")
+    asked = params.problem("imdb", "roberta")
     bound = [asked.R0 * (1 - asked.alpha) ** layer for layer in range(9)]
     assert line(loss, "implied bound").get_ydata().tolist() == pytest.approx(bound)
     assert set(line(accuracy, "chance").get_ydata()) == {0.5}
@@ -82,26 +82,26 @@ def test_fig01_shows_the_best_trial_the_bound_and_chance(results: pd.DataFrame, 
 
 def test_fig04_draws_the_best_trial_over_the_band_of_all(results: pd.DataFrame, params: Params) -> None:
     for seed, accuracy in enumerate((0.5, 0.7, 0.9)):
-        change(results, accuracy, **ROBERTA, method="constrained", seed=seed, metric="accuracy")
-    best = select(best_text(cells_table(results, params)), **ROBERTA, method="constrained").squeeze()
+        change(results, accuracy, **ROBERTA, arm="constrained", seed=seed, metric="accuracy")
+    best = select(best_text(cells_table(results, params)), **ROBERTA, arm="constrained").squeeze()
     axes = panel(render("fig04_text_robustness", results, params), "RoBERTa, IMDb")
     assert set(line(axes, "constrained").get_ydata()) == {(0.5, 0.7, 0.9)[best["seed"]]}
     heights = axes.collections[0].get_paths()[0].vertices[:, 1]
     assert (heights.min(), heights.max()) == (pytest.approx(0.5), pytest.approx(0.9))  # 0.7 +- 0.2
     assert set(line(panel(axes.figure, "DistilBERT, MNLI"), "chance").get_ydata()) == {1 / 3}
-    change(results, 1.0, **ROBERTA, method="constrained", seed=2, metric="diverged")
+    change(results, 1.0, **ROBERTA, arm="constrained", seed=2, metric="diverged")
     axes = panel(render("fig04_text_robustness", results, params), "RoBERTa, IMDb")
     assert axes.collections[0].get_paths()[0].vertices[:, 1].max() < 0.75  # 0.6 +- 0.14
 
 
 def test_marks_of_text_are_those_of_the_cell_that_is_shown(results: pd.DataFrame, params: Params) -> None:
-    best = select(best_text(cells_table(results, params)), **ROBERTA, method="constrained").squeeze()
+    best = select(best_text(cells_table(results, params)), **ROBERTA, arm="constrained").squeeze()
     other = (best["seed"] + 1) % 3
-    change(results, 0.0, **ROBERTA, method="constrained", seed=other, metric="feasible", split="validation")
-    change(results, 0.0, **ROBERTA, method="constrained", metric="feasible", split="test")
+    change(results, 0.0, **ROBERTA, arm="constrained", seed=other, metric="feasible", split="validation")
+    change(results, 0.0, **ROBERTA, arm="constrained", metric="feasible", split="test")
     axes = panel(render("fig04_text_robustness", results, params), "RoBERTa, IMDb")
     assert line(axes, "constrained").get_marker() == "None"
-    change(results, 0.0, **ROBERTA, method="constrained", metric="feasible")
+    change(results, 0.0, **ROBERTA, arm="constrained", metric="feasible")
     axes = panel(render("fig04_text_robustness", results, params), "RoBERTa, IMDb")
     assert line(axes, "constrained (infeasible)").get_markerfacecolor() == "white"
 
@@ -112,8 +112,8 @@ def test_fig09_has_every_level_in_its_shade_and_errors_that_complement(
     change(results, 0.8, model="distilbert", dataset="imdb", metric="accuracy", layer=3)
     accuracy, error = render("fig09_training_noise", results, params).axes
     for axes in (accuracy, error):
-        curves = [drawn for drawn in axes.lines if drawn.get_label().startswith(r"$\epsilon=")]
-        assert len(curves) == 6 and len({drawn.get_color() for drawn in curves}) == 6
+        shown = [drawn for drawn in axes.lines if drawn.get_label().startswith(r"$\epsilon=")]
+        assert len(shown) == 6 and len({drawn.get_color() for drawn in shown}) == 6
     for drawn in error.lines:
         assert len(drawn.get_xdata()) == 7 and drawn.get_ydata()[3] == pytest.approx(0.2)
 
@@ -137,7 +137,7 @@ def test_an_ablation_with_a_missing_seed_has_a_gap_there(results: pd.DataFrame, 
         where = {"experiment": "alpha", "varied": "0.1", "seed": seed}
         change(results, accuracy, **where, metric="accuracy", layer=8)
     _, cells = ablations.cells_of(results, params, "alpha")
-    found = ablations.over_seeds(select(cells, method="constrained"), "accuracy_out_of_distribution")
+    found = ablations.over_seeds(select(cells, arm="constrained"), "accuracy_out_of_distribution")
     assert found.loc["0.1", ["mean", "std"]].tolist() == pytest.approx([0.7, 0.1])
     gone = select(results, experiment="alpha", varied="0.2", seed=1).index
     for rows in (results.drop(gone), results.assign(value=results["value"].mask(results.index.isin(gone)))):
@@ -175,9 +175,8 @@ def test_made_up_accuracy_rises_with_alpha_beyond_the_training_noise(
 
 
 def test_depths_are_told_where_the_arms_differ() -> None:
-    both = pd.DataFrame({"method": ["constrained", "unconstrained"], "layers": [5, 3]})
-    assert text_curves.depths(both) == "$L=5$ (unconstr. 3)"
-    assert (
-        text_curves.depths(both.assign(layers=4)) == text_curves.depths(both.assign(layers=4).head(1)) == "$L=4$"
-    )
-    assert text_curves.depths(both.head(0)) == ""
+    arms = pd.DataFrame({"arm": ["deep_supervision", "unconstrained", "constrained"], "layers": [7, 3, 5]})
+    assert curves.depths(arms) == "$L=5/3/7$"  # in the order of the legend
+    same = arms.assign(layers=4)
+    assert curves.depths(same) == curves.depths(same.head(1)) == "$L=4$"
+    assert curves.depths(arms.head(0)) == ""

@@ -18,16 +18,21 @@ def params() -> Params:
     return fake_params()
 
 
-@pytest.fixture
-def results(params: Params) -> pd.DataFrame:
+@pytest.fixture(scope="module")
+def made_up(params: Params) -> pd.DataFrame:
     return fake_results(params)
 
 
+@pytest.fixture
+def results(made_up: pd.DataFrame) -> pd.DataFrame:
+    return made_up.copy()
+
+
 def test_table2_stands_beside_what_is_known_of_the_papers(results: pd.DataFrame, params: Params) -> None:
-    change(results, 0.001, **ROBERTA, method="constrained", seed=1, metric="validation_loss", layer=8)
+    change(results, 0.001, **ROBERTA, arm="constrained", seed=1, metric="validation_loss", layer=8)
     table = table2.build(results, params)
     roberta = select(table, model="roberta", dataset="imdb").squeeze()
-    asked = params.text_constraints("roberta", "imdb")
+    asked = params.problem("imdb", "roberta")
     assert (roberta["trial"], roberta["dual_lr"], roberta["R0"]) == (1, 0.015, asked.R0)
     assert roberta["rho"] == pytest.approx(1.1 * asked.rho) and pd.isna(roberta["paper_rho"])
     ut = select(table, model="ut_text", dataset="mnli").squeeze()
@@ -45,25 +50,27 @@ def test_table2_stands_beside_what_is_known_of_the_papers(results: pd.DataFrame,
 
 
 def test_table2_names_where_weights_come_from(params: Params) -> None:
-    paper = params.model_copy(update={"profile": "paper"})
+    paper = fake_params({"profile": "paper"})
     assert table2.source(paper, "ut_text") == table2.source(paper, "distilbert")
     assert table2.source(paper, "roberta") == "hub: FacebookAI/roberta-large"
 
 
 def test_table4_numbers_bold_daggers_and_brackets(results: pd.DataFrame, params: Params) -> None:
     for seed, accuracy in enumerate((0.5, 0.7, 0.9)):
-        change(results, accuracy, **ROBERTA, method="constrained", seed=seed, metric="accuracy")
-    change(results, 0.001, **ROBERTA, method="constrained", seed=1, metric="validation_loss", layer=8)
-    change(results, 0.0, **ROBERTA, method="constrained", seed=1, metric="feasible", split="validation")
-    change(results, 1.0, **ROBERTA, method="unconstrained", metric="diverged")
+        change(results, accuracy, **ROBERTA, arm="constrained", seed=seed, metric="accuracy")
+    change(results, 0.001, **ROBERTA, arm="constrained", seed=1, metric="validation_loss", layer=8)
+    change(results, 0.0, **ROBERTA, arm="constrained", seed=1, metric="feasible", split="validation")
+    change(results, 1.0, **ROBERTA, arm="unconstrained", metric="diverged")
     table = table4.build(results, params)
     found = select(table, **{key: ROBERTA[key] for key in ("dataset", "model", "eps")}).squeeze()
     assert found[["constrained", "constrained_mean", "constrained_sd"]].tolist() == pytest.approx([1.4, 1.4, 0.4])
     assert (found["paper_constrained"], found["paper_unconstrained"], found["paper_layers"]) == (1.785, 1.642, 24)
     shown = table4.display(table, params)
-    row = shown[(shown[("", "model")] == "RoBERTa") & (shown[("", "eps")] == "0.4")]["IMDb"].iloc[0]
-    assert row["constr."] == "1.400† (1.400 ± 0.400)" and row["unconstr."].startswith("**")
-    assert row["unconstr."].endswith("†**") and row["paper c."] == "**1.785**"
+    heads = shown[("", "", "model")] + shown[("", "", "eps")]
+    row = shown[heads == "RoBERTa0.4"]["IMDb"].iloc[0]
+    assert row["ours", "constrained"] == "1.400† (1.400 ± 0.400)"
+    assert row["ours", "unconstrained"].startswith("**") and row["ours", "unconstrained"].endswith("†**")
+    assert row["paper", "constrained"] == "**1.785**"
     assert r"1.400$^{\dagger}$ (1.400 $\pm$ 0.400)" in tables.to_latex(shown, [])
 
 
@@ -72,18 +79,26 @@ def test_table4_has_ut_beside_the_papers_of_its_depth_and_dashes_elsewhere(resul
     assert len(table) == 2 * (2 + 1 + 1) * 3
     ut = select(table, model="ut_text", dataset="imdb", eps=0.4).set_index("layers")
     assert ut["paper_constrained"].to_dict() == {3: 1.723, 5: 1.702}
-    values = params.model_dump()
-    values["profiles"]["demo"]["text"]["ut_text"]["layers"] = [4]
-    other = Params.model_validate(values)
+    other = fake_params({"profiles.demo.text.models.ut_text.layers": [4]})
     ut = select(table4.build(fake_results(other), other), model="ut_text")
     assert ut["paper_constrained"].isna().all() and len(ut) == 6
 
 
 def test_table4_counts_the_papers_wins_over_the_whole_grid_and_tells_chance(params: Params) -> None:
-    paper = params.model_copy(update={"profile": "paper"})
+    paper = fake_params({"profile": "paper"})
     table = table4.build(fake_results(paper), paper)
     notes = table4.notes(table, paper)
-    assert notes[1] == "In the same settings of the paper's table it has it in 57 of 72 settings."
+    assert notes[1] == "In the same settings of the paper's table it is in 57 of 72 settings."
     assert notes[2] == "A guess has the area 1.000 (IMDb), 0.667 (MNLI)."
     assert notes[3:] == ["DistilBERT: the paper prints L = 12, here it has 6 layers."]
     assert int((table["paper_constrained"] == table["paper_unconstrained"]).sum()) == 3
+
+
+def test_the_papers_numbers_are_those_of_the_arms_that_are_compared(results: pd.DataFrame, params: Params) -> None:
+    swapped = fake_params(comparison={"ours": "unconstrained", "baseline": "deep_supervision"})
+    one, other = table4.build(results, params), table4.build(results, swapped)
+    assert one["paper_unconstrained"].equals(other["paper_unconstrained"])
+    assert other["paper_deep_supervision"].isna().all() and "paper_constrained" not in other
+    assert table4.notes(other, swapped)[0].startswith("The unconstrained arm is better in")
+    shown = table4.display(other, swapped)
+    assert shown["IMDb"].columns.tolist()[:2] == [("ours", "unconstrained"), ("ours", "deep supervision")]

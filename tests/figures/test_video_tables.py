@@ -7,7 +7,7 @@ from descent.analysis.select import select
 from descent.config import Params
 from descent.figures import table1_video_hyperparameters as table1
 from descent.figures import table3_video_rmse as table3
-from descent.figures.parts import tables
+from descent.figures.parts import remarks, tables
 from tests.fakes.results import change, fake_params, fake_results
 
 
@@ -16,9 +16,14 @@ def params() -> Params:
     return fake_params()
 
 
-@pytest.fixture
-def results(params: Params) -> pd.DataFrame:
+@pytest.fixture(scope="module")
+def made_up(params: Params) -> pd.DataFrame:
     return fake_results(params)
+
+
+@pytest.fixture
+def results(made_up: pd.DataFrame) -> pd.DataFrame:
+    return made_up.copy()
 
 
 def table3_setting(table: pd.DataFrame, model: str = "dust") -> pd.Series:
@@ -27,8 +32,8 @@ def table3_setting(table: pd.DataFrame, model: str = "dust") -> pd.Series:
 
 def test_table3_numbers_by_hand(results, params: Params) -> None:
     cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13}
-    for step, gamma in enumerate(params.evaluation.gammas):
-        change(results, 10.0 + step, **cell, method="constrained", metric="rmse", gamma=gamma)
+    for step, gamma in enumerate(params.video.evaluation.gammas):
+        change(results, 10.0 + step, **cell, arm="constrained", metric="rmse", gamma=gamma)
     table = table3.build(results, params)
     found = table3_setting(table)
     assert found["constrained"] == pytest.approx(16.0)  # the mean of 10 ... 22; the training level is no part
@@ -40,26 +45,27 @@ def test_table3_numbers_by_hand(results, params: Params) -> None:
 
 def test_table3_bold_daggers_dashes_and_wins(results, params: Params) -> None:
     cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13}
-    change(results, 0.0, **cell, method="constrained", metric="feasible")
-    change(results, 1.0, **cell, method="unconstrained", metric="rmse")
-    lost = select(results, **(cell | {"layers": 3}), method="unconstrained").index
+    change(results, 0.0, **cell, arm="constrained", metric="feasible")
+    change(results, 1.0, **cell, arm="unconstrained", metric="rmse")
+    lost = select(results, **(cell | {"layers": 3}), arm="unconstrained").index
     table = table3.build(results.drop(lost), params)
     shown = table3.display(table, params)
-    rows = shown[(shown[("", "model")] == "DUST") & (shown[("", "eps")] == "0.13")].set_index(("", "L"))["UCSD"]
-    assert rows.loc["5", "constr."].endswith(tables.DAGGER) and "**" not in rows.loc["5", "constr."]
-    assert rows.loc["5", "unconstr."] == "**1.00**"
-    assert rows.loc["3", "unconstr."] == tables.MISSING and "**" not in rows.loc["3", "constr."]
-    assert rows.loc["5", ["paper c.", "paper u."]].tolist() == ["**13.2**", "13.3"]
+    heads = shown[("", "", "model")] + shown[("", "", "eps")]
+    rows = shown[heads == "DUST0.13"].set_index(("", "", "L"))["UCSD"]
+    (marked, best), (alone, lost) = (rows.loc[layers, "ours"] for layers in ("5", "3"))
+    assert marked.endswith(tables.DAGGER) and "**" not in marked and best == "**1.00**"
+    assert lost == tables.MISSING and "**" not in alone
+    assert rows.loc["5", "paper"].tolist() == ["**13.2**", "13.3"]
     notes = table3.notes(table, params)
     assert notes[0] == "The constrained arm is better in 42 of 44 settings."  # but what changed and a ViT's
     assert "orientation only" in notes[-1]
 
 
 def test_table3_counts_the_papers_wins_over_the_whole_grid(params: Params) -> None:
-    paper = params.model_copy(update={"profile": "paper"})
+    paper = fake_params({"profile": "paper"})
     notes = table3.notes(table3.build(fake_results(paper), paper), paper)
     assert notes[1] == "In the same settings of the paper's table it is in 74 of 105 settings."
-    assert len(notes) == 3 and "the images of hub: google/vit-base-patch16-224" in notes[2]
+    assert len(notes) == 4 and "the images of hub: google/vit-base-patch16-224" in notes[3]
 
 
 def test_table1_stands_beside_what_is_known_of_the_papers(results, params: Params) -> None:
@@ -78,16 +84,17 @@ def test_table1_stands_beside_what_is_known_of_the_papers(results, params: Param
 
 
 def test_what_stands_for_a_patch_is_told_where_it_is_not_the_patch(params: Params) -> None:
-    (direct,) = tables.vit_notes(params)
+    (direct,) = remarks.frames(params)
     assert "resized to 32 x 32" in direct and "unfolding" not in direct
-    values = params.model_dump()
-    values["profiles"]["demo"]["video"]["vit"]["weights"]["random"]["width"] = 24
-    (other,) = tables.vit_notes(Params.model_validate(values))
+    (other,) = remarks.frames(fake_params({"profiles.demo.video.models.vit.weights.random.width": 24}))
     assert "through a fixed orthonormal unfolding, its width being 24 and not 48." in other
-    assert (
-        tables.vit_notes(params.model_copy(update={"video": params.video.model_copy(update={"models": ["ut"]})}))
-        == []
-    )
+    assert remarks.frames(fake_params({"video.models": ["ut"]})) == []
+
+
+def test_arms_of_other_capacity_are_told(params: Params) -> None:
+    (note,) = remarks.capacity(params, params.video.models)
+    assert "DUST differ in dictionaries (constrained: per_layer, unconstrained: shared, deep supervision" in note
+    assert remarks.capacity(fake_params({"models.dust.arms": {}}), params.video.models) == []
 
 
 def test_latex_and_markdown_say_the_same() -> None:

@@ -83,35 +83,35 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_download_is_verified_and_unpacked(server: Server) -> None:
-    fetch("fake", server.source(), "local", Path("out"))
+    fetch("avenue", server.source(), "local", Path("out"))
     assert media(Path("out")) == MEMBERS
     assert server.asked == [None]
-    fetch("fake", server.source(), "local", Path("out"))
+    fetch("avenue", server.source(), "local", Path("out"))
     assert server.asked == [None]  # the second time the kept archive does
 
 
 def test_an_interrupted_download_keeps_its_part_and_goes_on(server: Server) -> None:
     server.cuts, server.cut_at = downloads.ATTEMPTS, 123
     with pytest.raises(UserError, match=r"123 bytes are kept.*Run again"):
-        fetch("fake", server.source(), "local", Path("out"))
+        fetch("avenue", server.source(), "local", Path("out"))
     assert nothing_half_written()
     [part] = Path(".downloads").iterdir()
     assert part.read_bytes() == server.content[:123]
-    fetch("fake", server.source(), "local", Path("out"))
+    fetch("avenue", server.source(), "local", Path("out"))
     assert server.asked[-1] == "bytes=123-"
     assert media(Path("out")) == MEMBERS
 
 
 def test_a_lost_connection_is_tried_again(server: Server) -> None:
     server.cuts, server.cut_at = 2, 50
-    fetch("fake", server.source(), "local", Path("out"))
+    fetch("avenue", server.source(), "local", Path("out"))
     assert server.asked == [None, "bytes=50-", "bytes=50-"]
     assert media(Path("out")) == MEMBERS
 
 
 def test_a_server_without_ranges_starts_again(server: Server) -> None:
     server.cuts, server.cut_at, server.ranges = 1, 50, False
-    fetch("fake", server.source(), "local", Path("out"))
+    fetch("avenue", server.source(), "local", Path("out"))
     assert media(Path("out")) == MEMBERS
 
 
@@ -119,16 +119,16 @@ def test_a_server_without_ranges_starts_again(server: Server) -> None:
 def test_a_part_that_is_complete_or_too_long_is_no_trap(extra: int, server: Server) -> None:
     server.cuts, server.cut_at = downloads.ATTEMPTS, 50
     with pytest.raises(UserError):
-        fetch("fake", server.source(), "local", Path("out"))
+        fetch("avenue", server.source(), "local", Path("out"))
     [part] = Path(".downloads").iterdir()
     part.write_bytes(server.content + b"x" * extra)
-    fetch("fake", server.source(), "local", Path("out"))
+    fetch("avenue", server.source(), "local", Path("out"))
     assert media(Path("out")) == MEMBERS
 
 
 def test_another_checksum_names_both_and_deletes_the_file(server: Server) -> None:
     with pytest.raises(UserError) as told:
-        fetch("fake", server.source(sha256="0" * 64), "local", Path("out"))
+        fetch("avenue", server.source(sha256="0" * 64), "local", Path("out"))
     assert hashlib.sha256(server.content).hexdigest() in str(told.value) and "0" * 64 in str(told.value)
     assert "Run again" in str(told.value) and "params.yaml" in str(told.value)
     assert list(Path(".downloads").iterdir()) == []
@@ -138,7 +138,7 @@ def test_another_checksum_names_both_and_deletes_the_file(server: Server) -> Non
 def test_an_address_that_is_gone_is_asked_once(server: Server) -> None:
     server.status = 404
     with pytest.raises(UserError, match=r"answers 404.*`path`"):
-        fetch("fake", server.source(), "local", Path("out"))
+        fetch("avenue", server.source(), "local", Path("out"))
     assert len(server.asked) == 1
 
 
@@ -146,12 +146,12 @@ def test_without_a_network_the_local_way_is_told(server: Server) -> None:
     source = server.source()
     server.server_close()  # nobody listens at this port any more
     with pytest.raises(UserError, match=r"cannot download.*`path`"):
-        fetch("fake", source, "local", Path("out"))
+        fetch("avenue", source, "local", Path("out"))
     assert nothing_half_written()
 
 
 def test_a_kind_of_archive_we_cannot_read_is_not_downloaded(server: Server) -> None:
     source = Source(url=server.url.replace(".tar.gz", ".rar"), sha256="0" * 64)
     with pytest.raises(UserError, match=r"data\.rar.*\.zip"):
-        fetch("fake", source, "local", Path("out"))
+        fetch("avenue", source, "local", Path("out"))
     assert server.asked == []

@@ -8,11 +8,12 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from descent.errors import UserError
-from descent.models.causal_lm import CausalLM, adapted, build
+from descent.models.causal_lm import CausalLM, LoRA, adapted
 from descent.tasks.lm.data import Instructions
-from descent.tasks.lm.schema import LoRA
-from tests.fakes.lm import LAYERS, LORA, SIZE, VOCABULARY, cell, enter_lm_project, llama, lm_params, save_llama
+from tests.fakes.lm import LAYERS, LORA, SIZE, VOCABULARY, built, enter_lm_project, llama, save_llama
 
+FOLDER = Path("data/local/tiny")  # local_data of the parameters, and in it
+SOURCE = {"weights": {"random": None, "path": "tiny"}}
 IDS = torch.randint(VOCABULARY, (3, 9), generator=torch.Generator().manual_seed(1))
 
 
@@ -59,7 +60,7 @@ def test_of_a_model_with_adapters_they_alone_train_and_are_kept() -> None:
     model = CausalLM(adapted(llama(), LoRA(**LORA)))
     names = [name for name, _ in model.named_parameters()]
     assert names and all("lora" in name for name in names) and list(model.state_dict()) == names
-    assert {name.split("/")[4] for name in names} == {
+    assert {name.split("/")[3] for name in names} == {
         "q_proj",
         "k_proj",
         "v_proj",
@@ -92,32 +93,39 @@ def test_dropout_of_adapters_is_switched_with_the_model() -> None:
 
 
 def test_random_weights_follow_the_seed_and_the_weights_of_a_folder_are_read(data: Instructions) -> None:
-    one, two = (build(lm_params(), data, cell()) for _ in range(2))
+    one, two = (built(data) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
-    whole = save_llama(Path("data/local/tiny"))
-    read = build(pretrained(lora=LORA), data, cell())
+    whole = save_llama(FOLDER)
+    read = built(data, **SOURCE, lora=LORA)
     torch.testing.assert_close(read.table[0], whole.model.embed_tokens.weight.data)
-    tied = save_llama(Path("data/local/tiny"), tied=True)
-    torch.testing.assert_close(build(pretrained(), data, cell()).head, tied.lm_head.weight)
+    tied = save_llama(FOLDER, tied=True)
+    torch.testing.assert_close(built(data, **SOURCE).head, tied.lm_head.weight)
 
 
-def pretrained(**budget: object) -> object:
-    asked = {"weights": {"path": "tiny", "random": None}, "tokenizer": {"path": "tiny", "train": None}} | budget
-    changes = {f"profiles.demo.lm.{key}": value for key, value in asked.items()}
-    return lm_params(changes | {"local_data": "data/local"})
+def test_the_body_keeps_the_librarys_names_and_norm_and_head_are_the_models_own(data: Instructions) -> None:
+    whole = save_llama(FOLDER)
+    model = built(data, **SOURCE)
+    theirs = {name.removeprefix("model.").removesuffix(".weight"): p for name, p in whole.named_parameters()}
+    ours = {name.replace("/", ".").removesuffix(".weight"): p for name, p in model.named_parameters()}
+    assert ours.keys() == theirs.keys() and {"norm", "lm_head"} < set(model.state_dict())
+    assert all(torch.equal(ours[name][0], theirs[name]) for name in ours)
 
 
 def spoil(change: str, folder: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
-    if change == "weights":
+    if change == "JSON":
+        config = None
+    elif change == "type":
+        config |= {"hidden_size": "wide"}
+    elif change == "weights":
         weights = load_file(folder / "model.safetensors")
         weights.pop("model.layers.1.self_attn.q_proj.weight")
         save_file(weights, folder / "model.safetensors", {"format": "pt"})
     elif change == "file":
         (folder / "model.safetensors").unlink()
     else:
-        config |= {"model_type": "gpt2"} if change == "architecture" else {}
-    (folder / "config.json").write_text(json.dumps(config))
+        config |= {"model_type": "gpt2"}
+    (folder / "config.json").write_text(json.dumps(config) if config else "{")
 
 
 @pytest.mark.parametrize(
@@ -126,23 +134,24 @@ def spoil(change: str, folder: Path) -> None:
         ({}, "architecture", "is a 'gpt2', not a 'llama'"),
         ({}, "weights", "has no weights for model.layers.1.self_attn.q_proj.weight"),
         ({}, "file", "cannot be loaded: it should be a folder with config.json and model.safetensors"),
-        ({"num_hidden_layers": 2}, "", "has 2 layers, profiles.<profile>.lm.layers says 3"),
+        ({}, "JSON", "cannot be loaded: it should be a folder with config.json and model.safetensors"),
+        ({}, "type", "cannot be loaded: it should be a folder with config.json and model.safetensors"),
+        ({"num_hidden_layers": 2}, "", "has 2 layers, the profile's models.causal_lm.layers says 3"),
         ({"vocab_size": VOCABULARY - 1}, "", "name the model's own tokenizer"),
         ({"eos_token_id": 5}, "", r"ends with \[5\]"),
         ({"max_position_embeddings": 20}, "", "reads at most 20 tokens"),
     ],
 )
 def test_a_folder_with_another_model_is_told(changes: dict, spoiled: str, told: str, data: Instructions) -> None:
-    folder = Path("data/local/tiny")
-    save_llama(folder, **changes)
+    save_llama(FOLDER, **changes)
     if spoiled:
-        spoil(spoiled, folder)
-    with pytest.raises(UserError, match=told):
-        build(pretrained(), data, cell())
+        spoil(spoiled, FOLDER)
+    with pytest.raises(UserError, match=told) as error:
+        built(data, **SOURCE)
+    assert "\n" not in str(error.value) and "data/local/tiny" in str(error.value)
 
 
 def test_without_the_hub_the_local_way_is_told(data: Instructions, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    params = pretrained(weights={"hub": {"id": "nobody/nothing-at-all"}, "random": None})
-    with pytest.raises(UserError, match=r"with `path` in place of `hub` under profiles.<profile>.lm.weights"):
-        build(params, data, cell())
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(UserError, match="name it with `path` in place of `hub`"):
+        built(data, weights={"random": None, "hub": {"id": "nobody/nothing-at-all"}})

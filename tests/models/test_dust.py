@@ -1,6 +1,7 @@
 """DUST is what eq. (74)-(76) say: checked against a second implementation, one sequence at a time in numpy."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,12 @@ from torch.nn.functional import softshrink
 from descent.cells import Cell
 from descent.models import dust, ut
 from descent.models.dust import DUST
+from descent.models.parts.inputs import VideoInputs
 from descent.models.parts.layers import dct, per_cell
-from descent.training.losses import squared_error
-from tests.fakes.core import small_params
+from descent.tasks.common.items import budget_of, settings_by_arm
+from descent.tasks.video.feed import feed
+from descent.tasks.video.losses import squared_error
+from tests.fakes.core import small_params, write_prepared
 
 CELLS, BATCH, TOKENS, LAYERS, PIXELS, ATOMS = 2, 3, 5, 7, 4, 9
 THRESHOLD = 0.05
@@ -167,27 +171,37 @@ def test_an_untrained_dust_descends_on_sparse_patches() -> None:
     assert (f[:, -1] < 0.5 * f[:, 0]).all()
 
 
-@pytest.mark.parametrize("method", ["constrained", "unconstrained"])
-def test_build_gives_each_arm_the_dictionaries_that_params_asks_for(method: str) -> None:
-    cells = [Cell("video", "ucsd", "dust", method, 3, eps, 0) for eps in (0.0, 0.5)]
+@pytest.mark.parametrize("arm", ["constrained", "unconstrained", "deep_supervision"])
+def test_build_gives_each_arm_the_dictionaries_that_params_asks_for(tmp_path: Path, arm: str) -> None:
+    cells = [Cell("video", "ucsd", "dust", arm, 3, eps, 0) for eps in (0.0, 0.5)]
+    prepared = write_prepared(tmp_path / "ucsd")
     for setting, count in (("shared", 1), ("per_layer", 3)):
-        other = {"constrained": "unconstrained", "unconstrained": "constrained"}[method]
         opposite = {"shared": "per_layer", "per_layer": "shared"}[setting]
-        params = small_params({"models.dust": {"dictionaries": {method: setting, other: opposite}}})
-        model = dust.build(params, cells)
+        values = {"dictionaries": opposite, "arms": {arm: {"dictionaries": setting}}}
+        model = feed(small_params({"models.dust": values}), prepared, "dust", torch.device("cpu")).build(cells)
         assert model.dictionaries.shape == (2, count, 16, 64)
         torch.testing.assert_close(model.dictionaries, dct(16, 64).expand(2, count, -1, -1), rtol=0, atol=0)
-        assert model.states(torch.zeros(2, 3, 5, 16))[-1].codes.shape[-1] == dust.width(params)
+        assert model.states(torch.zeros(2, 3, 5, 16))[-1].codes.shape[-1] == 64
 
 
 @pytest.mark.parametrize("decouple", [False, True])
 def test_the_codes_reading_of_ut_is_dust_with_relu(decouple: bool) -> None:
     params = small_params({"models.ut": {"reading": "codes", "decouple": decouple, "step_scale": 1.25}})
-    model = ut.build(params, [Cell("video", "ucsd", "ut", "constrained", 3, 0.0, 0)] * 2).double()
-    assert model.dictionaries.shape[1] == (3 if decouple else 1) and ut.width(params) == 64
+    asked = settings_by_arm(params, "ut")["constrained"], budget_of(params, "ut"), VideoInputs(4, "")
+    model = ut.build(*asked, 3, [0, 0]).double()
+    assert model.dictionaries.shape[1] == (3 if decouple else 1) and ut.width(*asked) == 64
     model.dictionaries.data += 0.1 * torch.randn(model.dictionaries.shape, generator=stream(6))
     noisy = torch.rand(2, 3, 5, 16, generator=stream(7), dtype=torch.float64)
     assert model.c == pytest.approx(1.25 * np.linalg.norm(dct(16, 64).numpy(), 2) ** 2, rel=1e-6)
     expected = by_hand(noisy[1, 2].numpy(), layers_of(model, 1), model.c, shrink=lambda x: np.maximum(x, 0))
     for found, value in zip(outputs(model, noisy), expected, strict=True):
         np.testing.assert_allclose(found[1, 2], value, atol=1e-12)
+
+
+def test_a_state_is_as_wide_as_its_width_says() -> None:
+    params, inputs = small_params(), VideoInputs(4, "")
+    for module, name, width in ((dust, "dust", 64), (ut, "ut", 16)):
+        asked = settings_by_arm(params, name)["constrained"], budget_of(params, name), inputs
+        assert module.width(*asked) == width
+        state = module.build(*asked, 2, [0]).states(torch.zeros(1, 3, 5, 16))[-1]
+        assert (state.codes if name == "dust" else state).shape[-1] == width

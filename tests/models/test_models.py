@@ -7,11 +7,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from descent.cells import Cell
 from descent.models import dust, ut
+from descent.models.parts.denoiser import Pixels
+from descent.models.parts.inputs import VideoInputs
 from descent.models.parts.layers import attention, dct, per_cell
-from descent.models.ut import UT
-from descent.tasks.video.references import Identity, Zero
+from descent.models.parts.unrolled import UT
+from descent.tasks.common.items import budget_of, settings_by_arm
+from descent.tasks.video.references import PLAIN, Map
 from tests.fakes.core import small_params
 
 CELLS, BATCH, TOKENS, LAYERS, PIXELS = 2, 3, 5, 7, 4
@@ -167,8 +169,9 @@ def test_ut_starts_from_the_orthonormal_dct() -> None:
 def test_a_stack_equals_its_cells_in_forward_and_gradient(module: ModuleType, changes: dict) -> None:
     params = small_params({"models.ut": {"decouple": True}} | changes)
     name = module.__name__.split(".")[-1]
-    cells = [Cell("video", "ucsd", name, "constrained", 3, eps, seed) for eps, seed in ((0.0, 1), (0.5, 2))]
-    stack: nn.Module = module.build(params, cells).double()
+    asked = settings_by_arm(params, name)["constrained"], budget_of(params, name), VideoInputs(4, ""), 3
+    seeds = [1, 2]
+    stack: nn.Module = module.build(*asked, seeds).double()
     for seed, parameter in enumerate(stack.parameters()):
         parameter.data += 0.2 * normal(*parameter.shape, seed=seed)
     noisy = normal(CELLS, BATCH, TOKENS, 16)
@@ -177,8 +180,8 @@ def test_a_stack_equals_its_cells_in_forward_and_gradient(module: ModuleType, ch
         return sum((model.readout(x) ** 2).sum() for x in model.states(y))
 
     loss(stack, noisy).backward()
-    for index, cell in enumerate(cells):
-        single = module.build(params, [cell]).double()
+    for index, seed in enumerate(seeds):
+        single = module.build(*asked, [seed]).double()
         single.load_state_dict({key: value[index : index + 1] for key, value in stack.state_dict().items()})
         for one, several in zip(single.states(noisy[index : index + 1]), stack.states(noisy), strict=True):
             torch.testing.assert_close(single.readout(one)[0], stack.readout(several)[index])
@@ -189,6 +192,16 @@ def test_a_stack_equals_its_cells_in_forward_and_gradient(module: ModuleType, ch
 
 
 def test_the_reference_maps_are_the_input_and_black() -> None:
-    for reference, expected in ((Identity(), signal()), (Zero(), torch.zeros_like(signal()))):
+    for name, expected in (("identity", signal()), ("zero", torch.zeros_like(signal()))):
+        reference = Map(Pixels(), PLAIN[name])
         (state,) = reference.states(signal())
         assert torch.equal(reference.readout(state), expected)
+
+
+def test_pictures_are_answers_in_gray_patches_as_squares_and_frames_as_they_are() -> None:
+    patches = torch.linspace(-0.5, 1.5, 2 * 3 * 5 * 16).view(2, 3, 5, 16)
+    found = Pixels().pictures(patches)
+    assert found.shape == (2, 15, 4, 4)
+    torch.testing.assert_close(found[1, 7], patches[1, 1, 2].view(4, 4).clamp(0, 1))
+    frames = torch.linspace(-0.5, 1.5, 2 * 3 * 8 * 8).view(2, 3, 8, 8)
+    torch.testing.assert_close(Pixels().pictures(frames), frames.clamp(0, 1))

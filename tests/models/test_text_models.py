@@ -1,34 +1,30 @@
 """Text models against loops over single texts without padding."""
 
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from descent.models import ut_text
-from descent.models.parts import encoder
 from descent.models.parts.text import Embedded, Readout
-from descent.models.ut import UT
+from descent.models.parts.unrolled import UT
 from descent.models.ut_text import TextUT
 from descent.tasks.text.data import Tokens
 from tests.fakes.text import (
     LAYERS,
     PAD,
     VOCABULARY,
+    built,
     by_hand,
-    cells,
     inputs,
     logits,
     normal,
     shaken,
-    text_params,
     write_tokens,
 )
 
-ALL = [(ut_text, "ut_text"), (encoder, "distilbert"), (encoder, "roberta")]
+ALL = ["ut_text", "distilbert", "roberta"]
 
 
 @pytest.fixture
@@ -36,11 +32,9 @@ def tokens(tmp_path: Path) -> Tokens:
     return write_tokens(tmp_path / "imdb-bert")
 
 
-@pytest.mark.parametrize(("module", "name"), ALL)
-def test_what_the_padding_holds_and_how_long_it_is_changes_nothing(
-    tokens: Tokens, module: ModuleType, name: str
-) -> None:
-    model, (ids, mask) = shaken(module.build(text_params(), tokens, cells(name))), inputs(tokens)
+@pytest.mark.parametrize("name", ALL)
+def test_what_the_padding_holds_and_how_long_it_is_changes_nothing(tokens: Tokens, name: str) -> None:
+    model, (ids, mask) = shaken(built(tokens, name)), inputs(tokens)
     noise = normal(1, len(ids), ids.shape[1] + 7, model.table.shape[-1])
     longer = torch.nn.functional.pad(mask, (0, 7))
     with torch.no_grad():
@@ -54,7 +48,7 @@ def test_what_the_padding_holds_and_how_long_it_is_changes_nothing(
 
 
 def test_ut_equals_its_equations_text_by_text_without_padding(tokens: Tokens) -> None:
-    model = shaken(ut_text.build(text_params(), tokens, cells("ut_text", (0, 1)))).double()
+    model = shaken(built(tokens, "ut_text", (0, 1))).double()
     ids, mask = inputs(tokens)
     noise = 0.3 * normal(1, *ids.shape, 6).double()
     found = logits(model, ids, mask, noise).detach().numpy()
@@ -87,9 +81,9 @@ def test_texts_are_averaged_over_their_real_tokens() -> None:
                 torch.testing.assert_close(state[cell, text], expected / mask[text].sum(), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize(("module", "name"), ALL)
-def test_one_readout_for_all_layers_is_that_of_each(tokens: Tokens, module: ModuleType, name: str) -> None:
-    model, (ids, mask) = shaken(module.build(text_params(), tokens, cells(name))), inputs(tokens)
+@pytest.mark.parametrize("name", ALL)
+def test_one_readout_for_all_layers_is_that_of_each(tokens: Tokens, name: str) -> None:
+    model, (ids, mask) = shaken(built(tokens, name)), inputs(tokens)
     states = model.states(Embedded(model.embed(ids), mask))
     assert len(states) == LAYERS + 1 and states[0].shape == (1, len(ids), model.table.shape[-1])
     together = model.readout(torch.stack(states, dim=1))
@@ -99,12 +93,12 @@ def test_one_readout_for_all_layers_is_that_of_each(tokens: Tokens, module: Modu
 
 
 def test_cells_of_a_stack_do_not_mix(tokens: Tokens) -> None:
-    asked, (ids, mask) = cells("ut_text", (0, 1, 5)), inputs(tokens)
-    stack = shaken(ut_text.build(text_params(), tokens, asked))
+    seeds, (ids, mask) = (0, 1, 5), inputs(tokens)
+    stack = shaken(built(tokens, "ut_text", seeds))
     together = logits(stack, ids, mask)
     together.square().sum().backward()
-    for index, cell in enumerate(asked):
-        single = ut_text.build(text_params(), tokens, [cell])
+    for index, seed in enumerate(seeds):
+        single = built(tokens, "ut_text", (seed,))
         single.load_state_dict({name: value[index : index + 1] for name, value in stack.state_dict().items()})
         alone = logits(single, ids, mask)
         torch.testing.assert_close(alone[0], together[index], rtol=0, atol=1e-5)
@@ -116,8 +110,8 @@ def test_cells_of_a_stack_do_not_mix(tokens: Tokens) -> None:
 
 
 def test_the_weights_of_a_stack_are_functions_of_their_seeds(tokens: Tokens) -> None:
-    together = ut_text.build(text_params(), tokens, cells("ut_text", (3, 4, 3))).state_dict()
-    alone = ut_text.build(text_params(), tokens, cells("ut_text", (4,))).state_dict()
+    together = built(tokens, "ut_text", (3, 4, 3)).state_dict()
+    alone = built(tokens, "ut_text", (4,)).state_dict()
     assert set(together) == {f"unrolled.{n}" for n in ("attention", "feedforward", "bias")} | {
         "table",
         "head.weight",

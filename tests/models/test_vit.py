@@ -8,14 +8,16 @@ from torch import Tensor
 from torch.nn.functional import conv2d
 
 from descent.models import vit
+from descent.models.parts.inputs import VideoInputs
 from descent.models.vit import Fold, fold, unfolding
 from descent.primal_dual.constraints import violations
 from descent.primal_dual.lagrangian import lagrangian
+from descent.tasks.common.items import budget_of, settings_by_arm
 from descent.tasks.video.data import Prepared
-from descent.training.losses import denoising_losses
+from descent.tasks.video.losses import denoising_losses
 from tests.fakes.core import small_problem, write_prepared
 from tests.fakes.text import normal, shaken
-from tests.fakes.vit import IMAGE, LAYERS, PATCH, SIZE, WIDTH, cells, library, vit_params
+from tests.fakes.vit import BUDGET, IMAGE, LAYERS, PATCH, SIZE, WIDTH, build, library, vit_params
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +26,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
 
 
 def model_of(**size: int) -> vit.ViT:
-    return shaken(vit.build(vit_params({"profiles.demo.video.vit.weights": {"random": SIZE | size}}), cells()))
+    return shaken(build({f"{BUDGET}.weights": {"random": SIZE | size}}))
 
 
 def textured(count: int, size: int = 160) -> np.ndarray:
@@ -54,7 +56,7 @@ def test_clean_frames_are_shown_as_the_librarys_own_processor_shows_them(image: 
 def test_where_a_frame_shrinks_antialiasing_averages_and_can_be_left_out() -> None:
     noise = torch.from_numpy(np.random.default_rng(0).random((1, 8, 160, 160), dtype=np.float32))
     fine, plain = model_of(image=32, patch=16), model_of(image=32, patch=16)
-    plain.antialias = False
+    plain.processor.antialias = False
     assert fine.target(noise).std() < 0.5 * plain.target(noise).std()
 
 
@@ -116,7 +118,8 @@ def test_the_loss_is_the_mean_over_all_entries_of_the_shown_image(prepared: Prep
 def test_every_parameter_learns_from_the_losses_of_all_layers() -> None:
     model, clean = model_of(), torch.from_numpy(textured(4, 8))[None].float() / 255
     f = denoising_losses(model, clean, clean, "mean")
-    lagrangian(f, violations(f, small_problem()), torch.full((1, LAYERS + 1), 0.7)).sum().backward()
+    problem = small_problem()
+    lagrangian(f, violations(f, problem), torch.full((1, LAYERS + 1), 0.7), problem).sum().backward()
     for name, parameter in model.named_parameters():
         assert parameter.shape[0] == 1 and parameter.grad is not None, name
         if "k_proj/bias" not in name and "key/bias" not in name:  # softmax does not see a shift of all keys
@@ -127,7 +130,7 @@ def test_weights_depend_on_the_seed_alone() -> None:
     def built(seed: int, world: int) -> dict[str, Tensor]:
         torch.random.manual_seed(world)
         before = torch.random.get_rng_state()
-        state = vit.build(vit_params(), cells(seed)).state_dict()
+        state = build(seed=seed).state_dict()
         assert torch.equal(before, torch.random.get_rng_state()), "nothing is drawn from the global stream"
         return state
 
@@ -135,3 +138,17 @@ def test_weights_depend_on_the_seed_alone() -> None:
     assert first.keys() == other.keys() and all(torch.equal(first[key], again[key]) for key in first)
     drawn = {key for key in first if not torch.equal(first[key], other[key])}
     assert drawn and all("bias" in key or "layernorm" in key for key in first.keys() - drawn)
+
+
+def test_its_answers_are_pictures_in_gray_and_its_space_is_that_of_its_processor() -> None:
+    model, frames = model_of(), torch.from_numpy(textured(4, 8))[None].float() / 255
+    params = vit_params({f"{BUDGET}.weights": {"random": SIZE}})
+    asked = settings_by_arm(params, "vit")["constrained"], budget_of(params, "vit"), VideoInputs(PATCH, "")
+    space = vit.space(*asked)
+    target = model.target(frames)
+    assert torch.equal(space.target(frames), target) and space.legal == model.legal == (-1.0, 1.0)
+    pictures = model.pictures(target)
+    assert pictures.shape == (1, 4, IMAGE, IMAGE) and torch.equal(space.pictures(target), pictures)
+    torch.testing.assert_close(pictures, (target[:, :, 0] + 1) / 2)
+    colors = torch.tensor([-3.0, 0.0, 1.0]).view(1, 1, 3, 1, 1).expand(1, 2, 3, IMAGE, IMAGE)
+    torch.testing.assert_close(model.pictures(colors), torch.full((1, 2, IMAGE, IMAGE), 0.5)), "black, gray, white"

@@ -10,17 +10,18 @@ from transformers import ViTConfig, ViTModel
 
 from descent.errors import UserError
 from descent.models import vit
-from tests.fakes.core import enter_project, video_item
-from tests.fakes.vit import BUDGET, IMAGE, LAYERS, cells, library, pretrained, vit_params
+from descent.tasks.common.items import budget_of
+from tests.fakes.core import enter_project, item_of
+from tests.fakes.vit import BUDGET, IMAGE, LAYERS, build, library, pretrained, vit_params
 
-SECTION = "profiles.<profile>.video.vit"
+SECTION = "the profile's models.vit"
 
 
 @pytest.mark.parametrize("classifier", [False, True])
 def test_a_local_folder_gives_its_own_weights(tmp_path: Path, classifier: bool) -> None:
     body = library(classifier)
     body.save_pretrained(tmp_path / "weights")
-    model = vit.build(vit_params(pretrained(tmp_path / "weights") | {f"{BUDGET}.dropout": 0.3}), cells())
+    model = build(pretrained(tmp_path / "weights") | {f"{BUDGET}.dropout": 0.3})
     theirs = dict(body.base_model.named_parameters())
     found = {name.replace("/", "."): value[0] for name, value in model.named_parameters()}
     assert found.keys() == {name for name in theirs if not name.startswith("layernorm")}
@@ -33,16 +34,20 @@ def test_a_cell_is_named_by_the_content_of_its_folder(tmp_path: Path, monkeypatc
     enter_project(tmp_path / "project", monkeypatch)
     library().save_pretrained(tmp_path / "weights")
     params = vit_params(pretrained(tmp_path / "weights"))
-    words = ("video", "ucsd", "vit", "constrained")
-    before = video_item(params, *words).definition
-    assert video_item(params, *words).definition == before and len(before["files"]) == 2
+
+    def definition() -> dict:
+        item = item_of(params, "video", "ucsd", "vit")
+        return item.feed.definition(item.cells[0])
+
+    before = definition()
+    assert definition() == before and [len(files) for files in before["files"]] == [2]
     library(initializer_range=0.5).save_pretrained(tmp_path / "weights")
-    assert video_item(params, *words).definition != before
+    assert definition() != before
 
 
 def refused(changes: dict) -> str:
     with pytest.raises(UserError) as error:
-        vit.build(vit_params(changes), cells())
+        build(changes)
     message = str(error.value)
     assert "\n" not in message and "Traceback" not in message
     return message
@@ -100,12 +105,10 @@ def test_the_sizes_of_random_weights_are_checked_where_they_are_written() -> Non
         ({"heads": 5}, "multiple of heads 5"),
     ):
         weights = {"random": {"image": 6, "patch": 2, "width": 12, "heads": 2, "feedforward": 10} | size}
-        with pytest.raises(ValueError, match=told):
-            vit_params({f"{BUDGET}.weights": weights})
-    with pytest.raises(ValueError, match="name exactly one of random, path, hub"):
-        vit_params({f"{BUDGET}.weights": {"path": "somewhere"}})
-    with pytest.raises(ValueError, match="unknown name 'vit'; known: ut, dust"):
-        vit_params({"infeasible.model": "vit"})
+        with pytest.raises(UserError, match=told):
+            budget_of(vit_params({f"{BUDGET}.weights": weights}), "vit")
+    with pytest.raises(UserError, match="name exactly one of path, hub, random"):
+        budget_of(vit_params({f"{BUDGET}.weights": {"path": "somewhere"}}), "vit")
 
 
 def test_the_papers_model_reads_its_tokens_as_patches() -> None:

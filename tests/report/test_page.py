@@ -8,18 +8,19 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from descent import config
 from descent.analysis import results, summary
 from descent.analysis.scorecard import VERDICTS
 from descent.config import Params
 from descent.errors import UserError
 from descent.report import page as report
-from stages import collect, figure, scorecard, table
+from stages import collect, figure, plots, scorecard, table
 from stages import report as report_stage
-from tests.fakes.results import fake_params, fake_results
+from tests.fakes.results import PARAMS, fake_params, fake_results
 
 FIGURES = ["fig03_depth", "fig05_step_size", "fig08_video_tradeoffs"]
 TABLES = ["table1_video_hyperparameters", "table3_video_rmse", "table4_text_auc"]
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 class Page(HTMLParser):
@@ -53,12 +54,11 @@ def params() -> Params:
 def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project in which the stages made some figures and tables and the page from made-up scores."""
     root = tmp_path_factory.mktemp("project")
-    for name in ("params.yaml", "data/paper"):
-        (root / name).parent.mkdir(exist_ok=True)
-        (root / name).symlink_to(ROOT / name)
-    (root / "data" / "scores").mkdir()
+    (root / "data" / "scores").mkdir(parents=True)
+    (root / "data" / "paper").symlink_to(ROOT / "data" / "paper")
+    (root / "params.yaml").symlink_to(PARAMS)
     made_up = fake_results(params)
-    broken = summary.select(made_up, dataset="avenue", model="ut", method="constrained", layers=3, eps=0.13)
+    broken = summary.select(made_up, dataset="avenue", model="ut", arm="constrained", layers=3, eps=0.13)
     made_up.loc[summary.select(broken, metric="feasible").index, "value"] = 0.0
     identities = list(made_up[summary.CELL[1:]].itertuples(index=False, name=None))
     with pytest.MonkeyPatch.context() as patch:
@@ -100,16 +100,17 @@ def test_the_page_shows_every_entry_in_the_papers_order(text: str) -> None:
 
 def test_an_entry_has_its_caption_parameters_profile_and_maker(project: Path, text: str) -> None:
     words = " ".join(" ".join(Page(text).words).split())
-    sidecar = json.loads((project / "figures/fig03_depth.json").read_text())
+    sidecar = json.loads((project / "data/shown/fig03_depth.json").read_text())
     assert sidecar["caption"] in words and f"Figure 3: {sidecar['title']}" in words
-    assert "profiles.demo.video.layers" in words and str(sidecar["parameters"]["evaluation.gammas"]) in words
+    assert all(name in words for name in sidecar["parameters"]) and len(sidecar["parameters"]) > 1
+    assert str(sidecar["parameters"]["video.evaluation.gammas"]) in words
     assert "figure@fig03_depth" in words and "src/descent/figures/fig03_depth.py" in words
     assert "profile: demo" in words and "The data are synthetic." in words
     assert "mean over gamma &lt;= eps" in text
 
 
 def test_tables_are_real_tables(project: Path, text: str) -> None:
-    sidecar = json.loads((project / "figures/table3_video_rmse.json").read_text())
+    sidecar = json.loads((project / "data/shown/table3_video_rmse.json").read_text())
     bold = next(cell for row in sidecar["rows"] for cell in row if cell.startswith("**"))
     assert f"<strong>{bold.strip('*')}</strong>" in text and "**" not in text
     assert '<th colspan="4" class="group">UCSD</th>' in text
@@ -122,12 +123,12 @@ def test_the_overview_counts_and_lists_infeasible_cells(params: Params, text: st
     words = " ".join(" ".join(Page(text).words).split())
     assert f"{cells - 1} of {cells} constrained video cells ended feasible" in words
     texts = params.budget.text
-    trained = 2 * (len(texts.ut_text.layers) + 1 + 1) * len({*texts.eps, params.text.eps}) * texts.trials
+    trained = 2 * (2 + 1 + 1) * len({*texts.eps, params.text.eps}) * len(texts.seeds)  # UT has two depths
     assert f"{trained} of {trained} constrained text cells ended feasible" in words
     assert words.count("Diverged: 0.") == 3 and "The infeasible video cells (1)" in words
-    assert "The infeasible text cells" not in words and "text.constrained_wins_share" in words
-    assert "<td>avenue</td><td>ut</td><td>3</td><td>0.13</td>" in text
-    assert "video.constrained_wins_share" in words
+    assert "The infeasible text cells" not in words and "text.wins_share" in words
+    assert "<td>avenue</td><td>constrained</td><td>ut</td><td>3</td><td>0.13</td>" in text
+    assert "video.wins_share" in words
 
 
 def test_the_page_and_its_inputs_are_the_same_bytes_again(params: Params, project: Path, monkeypatch) -> None:
@@ -150,30 +151,42 @@ def test_what_stage_collect_writes(project: Path) -> None:
     metrics = report.flatten(json.loads(written))
     assert {"video.rmse_in_distribution.constrained", "text.area.constrained"} <= set(metrics) and len(
         metrics
-    ) <= 25
+    ) <= 35
     assert written == json.dumps(json.loads(written), indent=1, sort_keys=True) + "\n"
 
 
-def test_real_data_bring_no_notice(project: Path, tmp_path: Path) -> None:
+def test_the_parameters_of_the_results_are_read_back_with_what_components_said(
+    params, project, monkeypatch
+) -> None:
+    monkeypatch.chdir(project)
+    found = config.load(config.OF_RESULTS)
+    assert found.components == params.components and found.arms == params.arms and found.study == params.study
+    assert list(found.profiles) == ["demo"] and found.budget == params.budget
+
+
+def test_real_data_bring_no_notice(params: Params, project: Path, tmp_path: Path) -> None:
     for path in (project / "figures").glob("fig03*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    sidecar = json.loads((tmp_path / "fig03_depth.json").read_text()) | {"profile": "small", "synthetic": False}
+    sidecar = json.loads((project / "data/shown/fig03_depth.json").read_text()) | {
+        "profile": "small",
+        "synthetic": False,
+    }
     (tmp_path / "fig03_depth.json").write_text(json.dumps(sidecar))
     card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
-    page = report.page(tmp_path, cells.assign(profile="small"), {}, card)
+    page = report.page(tmp_path, tmp_path, cells.assign(profile="small"), {}, card, params)
     assert "synthetic" not in page and "profile: small" in page
 
 
 def test_nothing_to_show_and_a_missing_picture_are_told(project: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no figure or table yet"):
-        report.entries(tmp_path)
-    (tmp_path / "fig03_depth.json").write_text((project / "figures/fig03_depth.json").read_text())
+        report.entries(tmp_path, tmp_path)
+    (tmp_path / "fig03_depth.json").write_text((project / "data/shown/fig03_depth.json").read_text())
     with pytest.raises(UserError, match=r"lacks fig03_depth.pdf, fig03_depth.png"):
-        report.entries(tmp_path)
+        report.entries(tmp_path, tmp_path)
 
 
 def test_figures_of_another_profile_than_the_results_are_refused(project: Path) -> None:
-    found = report.entries(project / "figures")
+    found = report.entries(project / "figures", project / "data/shown")
     cells = pd.read_csv(project / "data/summary.csv")
     assert report.one_profile(found, cells) == "demo"
     found[1]["profile"] = "paper"
@@ -212,11 +225,57 @@ def test_the_scorecard_comes_first_and_each_claim_links_to_what_shows_it(project
     assert "MIN_ITEMS test items" in words
 
 
-def test_words_of_the_scorecard_are_escaped(project: Path) -> None:
+def test_words_of_the_scorecard_are_escaped(params: Params, project: Path) -> None:
     card = pd.read_csv(project / "data/scorecard.csv").astype({"statement": object})
     card.loc[0, "statement"] = '<script>f_1 < f_0 & "so"</script>'
-    page = report.page(project / "figures", pd.read_csv(project / "data/summary.csv"), {}, card)
+    cells = pd.read_csv(project / "data/summary.csv")
+    page = report.page(project / "figures", project / "data/shown", cells, {}, card, params)
     assert "<script" not in page and "&lt;script&gt;f_1 &lt; f_0 &amp; &#34;so&#34;" in page
+
+
+def test_the_page_names_the_arms_and_what_is_left_out(params: Params, project: Path, text: str) -> None:
+    words = " ".join(" ".join(Page(text).words).split())
+    assert "deep supervision deep_supervision" in words and "constrained constrained ours holds its cells" in words
+    assert "Left out" not in words
+    card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
+    few = fake_params({"lm.datasets": [], "studies": ["alpha", "dual_lr", "infeasible"]})
+    told = "Left out: lm (lm.datasets is empty); the study resilience (not in studies)."
+    rest = cells[cells["experiment"] != "lm"]
+    assert told in report.page(project / "figures", project / "data/shown", rest, {}, card, few)
+
+
+def test_a_part_that_is_left_out_leaves_the_rest_whole(project: Path, tmp_path: Path, monkeypatch) -> None:
+    """collect, scorecard, plots on video alone: a study that is not in use has a file without rows."""
+    few = fake_params({"text.datasets": [], "lm.models": [], "studies": ["alpha", "infeasible"]})
+    made_up = fake_results(few)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "paper").symlink_to(ROOT / "data" / "paper")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("descent.config.load", lambda *_: few)
+    identities = list(made_up[summary.CELL[1:]].itertuples(index=False, name=None))
+    for path, cells in summary.declared(few).items():
+        results.write(made_up[[identity in set(cells) for identity in identities]], path)
+    assert len(pd.read_parquet("data/scores/study/alpha.parquet")) == 0
+    collect.main()
+    scorecard.main()
+    plots.main()
+    assert list(json.loads(Path("data/metrics.json").read_text())) == ["video"]
+    assert Path("data/plots/accuracy_vs_gamma.csv").read_text().count("\n") == 1
+    assert Path("data/plots/rmse_vs_gamma.csv").read_text().count("\n") > 100
+    card = pd.read_csv("data/scorecard.csv").set_index("claim")
+    assert card.loc["text_wins", "words"] == "nothing to compare" and card.loc["video_wins", "ours"] > 0.5
+
+
+def test_a_table_without_rows_is_shown(params: Params, project: Path, tmp_path: Path) -> None:
+    for path in (project / "figures").glob("table3*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    sidecar = json.loads((project / "data/shown/table3_video_rmse.json").read_text()) | {
+        "rows": [],
+        "notes": ["left out: why"],
+    }
+    (tmp_path / "table3_video_rmse.json").write_text(json.dumps(sidecar))
+    card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
+    assert "left out: why" in report.page(tmp_path, tmp_path, cells, {}, card, params)
 
 
 def test_words_of_a_table_are_escaped() -> None:

@@ -11,21 +11,27 @@ import vl_convert
 from dvc_render.html import HTML
 from dvc_render.vega import VegaRenderer
 
-from descent.analysis.summary import best_depth, cells_table, select
+from descent.analysis.select import TRAINED, select
+from descent.analysis.summary import best_depth, cells_table
 from descent.analysis.trials import best_text
+from descent.config import Params
 from descent.errors import UserError
 from descent.report import plots, plots_page
-from tests.fakes.results import fake_params, fake_results
+from tests.fakes.results import change, fake_params, fake_results
 
-TEMPLATES = Path(__file__).parent.parent / ".dvc/plots"
+TEMPLATES = Path(__file__).parents[2] / ".dvc/plots"
 AXES = {
     "rmse_vs_gamma": ("gamma", "rmse"),
     "loss_per_layer": ("layer", "loss"),
     "accuracy_vs_gamma": ("gamma", "accuracy"),
     "text_loss_per_layer": ("layer", "loss"),
+    "lm_accuracy_vs_gamma": ("gamma", "accuracy"),
+    "lm_loss_per_layer": ("layer", "loss"),
 }
 WORDS = {"rmse_vs_gamma": {"UT", "DUST", "ViT", "UCSD"}, "accuracy_vs_gamma": {"UT", "RoBERTa", "IMDb", "MNLI"}}
 WORDS |= {"loss_per_layer": WORDS["rmse_vs_gamma"], "text_loss_per_layer": WORDS["accuracy_vs_gamma"]}
+WORDS |= {stem: {"causal language model", "Alpaca"} for stem in ("lm_accuracy_vs_gamma", "lm_loss_per_layer")}
+PANELS = {"video": 9, "text": 6, "lm": 1}  # models x data sets
 
 
 @cache
@@ -39,13 +45,13 @@ def test_curves_are_those_of_the_tracked_arm_at_its_best_depth(method: str) -> N
     params = fake_params(method=method)
     results = fake_results(params)
     curves = plots.curves(results, params)
-    assert {stem: list(table.columns) for stem, table in curves.items()} == plots.CURVES
+    assert set(curves) == set(AXES)
+    assert all(list(curves[stem].columns) == [*plots.COLUMNS, *axes] for stem, axes in AXES.items())
     best = best_depth(cells_table(results, params))
-    for choice in select(best, method=method, eps=0.13).itertuples():
-        cell = {"dataset": choice.dataset, "model": choice.model}
-        source = select(
-            results, **cell, method=method, eps=0.13, layers=choice.layers, split="test", experiment="video"
-        )
+    for choice in select(best, arm=method, eps=0.13).itertuples():
+        cell = {"dataset": choice.dataset, "model": choice.model, "layers": choice.layers}
+        source = select(results, **cell, arm=method, eps=0.13, split="test", experiment="video", shift=TRAINED)
+        cell = labels(params, "video", cell)
         drawn = select(curves["rmse_vs_gamma"], **cell)
         assert drawn["rmse"].tolist() == pytest.approx(select(source, metric="rmse")["value"].tolist())
         losses = select(curves["loss_per_layer"], **cell)
@@ -53,7 +59,8 @@ def test_curves_are_those_of_the_tracked_arm_at_its_best_depth(method: str) -> N
             select(source, metric="loss", gamma=0.13)["value"].tolist()
         )
         assert losses["layer"].tolist() == list(range(choice.layers + 1))
-    assert all(set(table["method"]) == {method} for table in curves.values())
+    for table in curves.values():
+        assert set(table["arm"]) == {method} and set(table["order"]) == {params.arms.index(method)}
     assert len(curves["rmse_vs_gamma"][["dataset", "model"]].drop_duplicates()) == 9
 
 
@@ -61,15 +68,10 @@ def test_text_curves_are_those_of_the_trial_with_the_lowest_validation_loss() ->
     params = fake_params()
     results = fake_results(params)
     drawn = plots.curves(results, params)
-    for choice in select(best_text(cells_table(results, params)), method="constrained", eps=0.4).itertuples():
-        where = {"dataset": choice.dataset, "model": choice.model, "method": "constrained"}
-        cell = where | {
-            "experiment": "text",
-            "layers": choice.layers,
-            "seed": choice.seed,
-            "eps": 0.4,
-            "split": "test",
-        }
+    for choice in select(best_text(cells_table(results, params)), arm="constrained", eps=0.4).itertuples():
+        where = {"dataset": choice.dataset, "model": choice.model, "layers": choice.layers, "arm": "constrained"}
+        cell = where | {"experiment": "text", "seed": choice.seed, "eps": 0.4, "split": "test"}
+        where = labels(params, "text", where)
         accuracy = select(results, **cell, metric="accuracy", layer=choice.layers)
         assert select(drawn["accuracy_vs_gamma"], **where)["accuracy"].tolist() == accuracy["value"].tolist()
         losses = select(results, **cell, metric="loss", gamma=0.4)["value"].tolist()
@@ -80,11 +82,40 @@ def test_text_curves_are_those_of_the_trial_with_the_lowest_validation_loss() ->
 def test_an_arm_without_results_is_told() -> None:
     params = fake_params(method="unconstrained")
     results = fake_results(params)
-    with pytest.raises(UserError, match=r"no video results of method 'unconstrained' at eps 0.13"):
-        plots.curves(results[results["method"] != "unconstrained"], params)
-    video = results[(results["method"] != "unconstrained") | (results["experiment"] == "video")]
-    with pytest.raises(UserError, match=r"no text results of method 'unconstrained' at eps 0.4"):
+    with pytest.raises(UserError, match=r"no video results of arm 'unconstrained' at eps 0.13"):
+        plots.curves(results[results["arm"] != "unconstrained"], params)
+    video = results[(results["arm"] != "unconstrained") | (results["experiment"] == "video")]
+    with pytest.raises(UserError, match=r"no text results of arm 'unconstrained' at eps 0.4"):
         plots.curves(video, params)
+
+
+def test_what_is_left_out_has_a_header_and_no_rows() -> None:
+    params = fake_params({"video.datasets": [], "lm.models": [], "studies": []})
+    drawn = plots.curves(fake_results(params), params)
+    assert {stem for stem, table in drawn.items() if len(table)} == {"accuracy_vs_gamma", "text_loss_per_layer"}
+    assert all(list(drawn[stem].columns) == [*plots.COLUMNS, *axes] for stem, axes in AXES.items())
+
+
+def test_of_several_seeds_of_the_language_model_the_mean_is_drawn() -> None:
+    params = fake_params({"profiles.demo.lm.seeds": [0, 1]})
+    results = fake_results(params)
+    where = {"experiment": "lm", "arm": "constrained", "metric": "accuracy", "gamma": 0.5, "layer": 4}
+    for seed, accuracy in enumerate((0.2, 0.6)):
+        change(results, accuracy, **where, seed=seed)
+    drawn = plots.curves(results, params)["lm_accuracy_vs_gamma"]
+    assert select(drawn, gamma=0.5)["accuracy"].tolist() == [pytest.approx(0.4)]
+
+
+def labels(params: Params, task: str, cell: dict) -> dict:
+    """A cell's words as a reader sees them."""
+    places = {"arm": "arms", "model": "models", "dataset": f"tasks.{task}.datasets"}
+    shown = {key: params.components[place][cell[key]]["LABEL"] for key, place in places.items() if key in cell}
+    return cell | shown
+
+
+def template(stem: str) -> str:
+    """The template of a plot, that of its axes for every task."""
+    return stem.removeprefix("text_").removeprefix("lm_")
 
 
 def renderer(stem: str) -> VegaRenderer:
@@ -95,20 +126,21 @@ def renderer(stem: str) -> VegaRenderer:
         rows += [row | {"rev": revision} for row in table.to_dict("records")]
     x, y = AXES[stem]
     named = {"x": x, "y": y, "title": "a title", "x_label": "across", "y_label": "up"}
-    return VegaRenderer(rows, stem, template=stem, template_dir=str(TEMPLATES), **named)
+    return VegaRenderer(rows, stem, template=template(stem), template_dir=str(TEMPLATES), **named)
 
 
 @pytest.mark.parametrize("stem", AXES)
 def test_dvc_fills_the_template_and_it_compiles(stem: str) -> None:
-    template = json.loads((TEMPLATES / f"{stem}.json").read_text())
-    assert template["data"]["values"] == "<DVC_METRIC_DATA>"
+    source = json.loads((TEMPLATES / f"{template(stem)}.json").read_text())
+    assert source["data"]["values"] == "<DVC_METRIC_DATA>"
     filled = json.dumps(renderer(stem).get_filled_template())
     assert "<DVC_METRIC" not in filled
     svg = vl_convert.vegalite_to_svg(json.loads(filled))
     words = set(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
     assert {"a title", "across", "up", "constrained", "unconstrained"} | WORDS[stem] <= words
-    pairs = 6 if "text" in stem or "accuracy" in stem else 9  # text: 3 models x 2 data sets, video: 3 x 3
-    assert len(re.findall(r'aria-roledescription="line mark"', svg)) == 2 * pairs  # revisions
+    revisions = 2
+    panels = PANELS[plots.CURVES[stem][0]]
+    assert len(re.findall(r'aria-roledescription="line mark"', svg)) == revisions * panels
     colors = {"#0072B2", "#D55E00"}
     drawn = {part for part in re.findall(r'<path[^>]*aria-roledescription="line mark"[^>]*>', svg)}
     assert {color for color in colors for path in drawn if f'stroke="{color}"' in path} == colors

@@ -12,25 +12,27 @@ import pandas as pd
 import pytest
 import torch
 
-from descent.cells import WHY, runs_folder
+from descent.cells import WHY
 from descent.errors import UserError
+from descent.paths import runs_folder, study_runs_folder
 from descent.runner import store
 from descent.tasks.video.data import Prepared
-from descent.training import stacks
-from descent.training.settings import Setting
+from descent.training import stack
+from descent.training.arm import Setting
 from tests.fakes.core import (
     enter_project,
     environment,
+    item_of,
     make_project,
     serially,
     small_params,
     train_cells,
-    video_item,
     write_params,
 )
 
 BUDGET = "profiles.demo.video"
-ITEM = ("video", "ucsd", "dust", "constrained")
+ITEM = ("video", "ucsd", "dust")
+ARMS = ("constrained", "unconstrained")
 OUT = runs_folder(*ITEM)
 
 
@@ -49,36 +51,60 @@ def names(out: Path = OUT) -> list[str]:
     return sorted(path.name for path in out.iterdir())
 
 
+def of(eps: float, *depths: int) -> list[list[str]]:
+    """A stack for each arm and depth, of one cell."""
+    return [[f"{arm}-L{depth}-eps{eps}-seed0"] for arm in ARMS for depth in depths]
+
+
 def test_only_what_is_missing_is_trained(prepared: Prepared, trained: list) -> None:
     budget = {f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [0.0]}
     train_cells(small_params({"eps": 0.0} | budget), *ITEM)
-    assert trained == [["L2-eps0.0-seed0"], ["L3-eps0.0-seed0"]] and names() == [
-        "L2-eps0.0-seed0",
-        "L3-eps0.0-seed0",
-    ]
-    kept = (OUT / "L3-eps0.0-seed0" / "weights.safetensors").read_bytes()
+    assert trained == of(0.0, 2, 3) and names() == sorted(name for (name,) in of(0.0, 2, 3))
+    kept = (OUT / "constrained-L3-eps0.0-seed0" / "weights.safetensors").read_bytes()
     train_cells(small_params({"eps": 0.2} | budget), *ITEM)
-    assert trained[2:] == [["L2-eps0.2-seed0"], ["L3-eps0.2-seed0"]]
-    assert names() == ["L2-eps0.0-seed0", "L2-eps0.2-seed0", "L3-eps0.0-seed0", "L3-eps0.2-seed0"]
-    assert (OUT / "L3-eps0.0-seed0" / "weights.safetensors").read_bytes() == kept
+    assert trained[4:] == of(0.2, 2, 3)
+    assert names() == sorted(name for (name,) in of(0.0, 2, 3) + of(0.2, 2, 3))
+    assert (OUT / "constrained-L3-eps0.0-seed0" / "weights.safetensors").read_bytes() == kept
     train_cells(small_params({"eps": 0.0} | budget), *ITEM)
-    assert len(trained) == 4 and names() == ["L2-eps0.0-seed0", "L3-eps0.0-seed0"]
+    assert len(trained) == 8 and names() == sorted(name for (name,) in of(0.0, 2, 3))
     assert not list((store.root() / "stacks").glob("*.pt"))
 
 
-def test_cells_of_one_depth_train_together_within_the_limit(prepared: Prepared, trained: list) -> None:
+def test_another_arm_trains_its_cells_and_no_others(prepared: Prepared, trained: list) -> None:
+    budget = {f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [0.0], "eps": 0.0}
+    train_cells(small_params(budget), *ITEM)
+    more = [*ARMS, "deep_supervision"]
+    train_cells(small_params(budget | {"arms": more}), *ITEM)
+    assert trained[4:] == [[f"deep_supervision-L{depth}-eps0.0-seed0"] for depth in (2, 3)] and len(names()) == 6
+    fewer = {"arms": more[1:], "method": "unconstrained"}
+    ours = {"comparison": {"ours": "deep_supervision", "baseline": "unconstrained"}}
+    train_cells(small_params(budget | fewer | ours), *ITEM)
+    assert len(trained) == 6 and not any(name.startswith("constrained") for name in names())
+
+
+def test_cells_of_one_depth_and_arm_train_together_within_the_limit(prepared: Prepared, trained: list) -> None:
     elements = 7 * 3 * 64  # batch * tokens * atoms
     changes = {f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [0.0, 0.5], "training.stack_elements.cpu": 2 * elements}
     train_cells(small_params({"eps": 0.2} | changes), *ITEM)
-    assert [len(stack) for stack in trained] == [2, 1, 2, 1] and len(names()) == 6
+    assert [len(cells) for cells in trained] == [2, 1, 2, 1] * 2 and len(names()) == 12
+    assert all(len({name.split("-")[0] for name in cells}) == 1 for cells in trained)
+
+
+def test_a_study_trains_its_arms_and_a_left_out_one_nothing(prepared: Prepared, trained: list) -> None:
+    train_cells(small_params({f"{BUDGET}.epochs": 2}), "infeasible")
+    assert trained == [[f"{arm}-L3-eps0.3-seed0"] for arm in ("unconstrained", "constrained")]
+    assert names(study_runs_folder("infeasible")) == sorted(name for (name,) in trained)
+    assert item_of(small_params({"video.models": ["ut"]}), "infeasible") is None
+    assert item_of(small_params({"video.datasets": []}), "infeasible") is None
 
 
 def test_a_finished_cell_says_what_it_is_and_holds_its_own_weights(prepared: Prepared, trained: list) -> None:
     params = small_params()
     train_cells(params, *ITEM)
-    item = video_item(params, *ITEM)
-    cell = item.cells[-1]
+    item = item_of(params, *ITEM)
+    cell = [cell for cell in item.cells if cell.arm == "constrained"][-1]
     store.check(OUT, cell, item.fingerprint(cell, item.settings[cell]))
+    neighbour = item.cells[item.cells.index(cell) - 1]
     weights, record = store.weights(OUT, cell), store.record(OUT, cell)
     assert weights["dictionaries"].shape == (3, 16, 64)
     assert record["cell"] == {key: value for key, value in vars(cell).items() if key not in WHY}
@@ -86,7 +112,7 @@ def test_a_finished_cell_says_what_it_is_and_holds_its_own_weights(prepared: Pre
     history = pd.read_csv(OUT / cell.name / "history.csv")
     assert len(history) == 4 * 4 and history.notna().all(axis=None)
     assert Setting.recorded(record["setting"]) == item.settings[cell]
-    assert not torch.equal(store.weights(OUT, item.cells[-2])["dictionaries"], weights["dictionaries"])
+    assert not torch.equal(store.weights(OUT, neighbour)["dictionaries"], weights["dictionaries"])
 
 
 def test_an_interrupted_stage_goes_on_from_its_checkpoint(
@@ -94,7 +120,7 @@ def test_an_interrupted_stage_goes_on_from_its_checkpoint(
 ) -> None:
     params = small_params({"training.checkpoint_seconds": 0.0})
     began: list[int] = []
-    original = stacks.train
+    original = stack.train
 
     def fragile(*arguments: object, progress: object, **others: object) -> object:
         def tell(epoch: int, f: torch.Tensor) -> None:
@@ -105,12 +131,12 @@ def test_an_interrupted_stage_goes_on_from_its_checkpoint(
 
         return original(*arguments, progress=tell, **others)
 
-    monkeypatch.setattr(stacks, "train", fragile)
+    monkeypatch.setattr(stack, "train", fragile)
     with pytest.raises(KeyboardInterrupt):
         train_cells(params, *ITEM)
     assert not OUT.exists() and len(list((store.root() / "stacks").glob("*.pt"))) == 1
     train_cells(params, *ITEM)
-    assert began == [1, 2, 3, 3, 4, 1, 2, 3, 4] and len(names()) == 6
+    assert began == [1, 2, 3, 3, 4, *[1, 2, 3, 4] * 3] and len(names()) == 12
 
 
 def test_a_stage_killed_while_it_publishes_a_stack_trains_it_again_in_the_same_company(
@@ -139,14 +165,14 @@ def test_no_cell_is_trained_twice_after_two_interruptions_with_other_grids(
     def go(*eps: float) -> None:
         train_cells(small_params({f"{BUDGET}.eps": list(eps), f"{BUDGET}.layers": [2]}), *ITEM)
 
-    original = stacks.train
-    monkeypatch.setattr(stacks, "train", die)
+    original = stack.train
+    monkeypatch.setattr(stack, "train", die)
     for grid in ((0.0, 0.13, 0.5), (0.13,)):
         with pytest.raises(KeyboardInterrupt):
             go(*grid)
-    monkeypatch.setattr(stacks, "train", original)
+    monkeypatch.setattr(stack, "train", original)
     go(0.0, 0.13, 0.5)
-    names = [name for stack in trained[2:] for name in stack]
+    names = [name for cells in trained[2:] for name in cells]
     assert sorted(names) == sorted(set(names))
 
 
@@ -156,7 +182,7 @@ def test_a_stack_that_does_not_fit_the_gpu_is_told_with_what_to_lower(
     def full(*arguments: object, **others: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB.\nmore")
 
-    monkeypatch.setattr(stacks, "train", full)
+    monkeypatch.setattr(stack, "train", full)
     told = (
         r"3 cells of ucsd-dust-constrained, L = 2.*lower training\.stack_elements\.cuda \(now 100000\).*9 GiB\.\)$"
     )
@@ -165,7 +191,7 @@ def test_a_stack_that_does_not_fit_the_gpu_is_told_with_what_to_lower(
 
 
 def start(project: Path) -> subprocess.Popen:
-    command = [sys.executable, "-m", "stages.train_video", *ITEM]
+    command = [sys.executable, "-m", "stages.train", *ITEM]
     return subprocess.Popen(command, cwd=project, env=environment(), stderr=subprocess.DEVNULL)
 
 
@@ -192,11 +218,12 @@ def test_a_stage_killed_twice_ends_with_the_weights_of_an_undisturbed_one(tmp_pa
         kill(start(killed), killed)
         assert not (killed / OUT).exists()
     assert start(killed).wait() == 0
-    assert len(names(calm / OUT)) == 6 and names(killed / OUT) == names(calm / OUT)
+    assert len(names(calm / OUT)) == 12 and names(killed / OUT) == names(calm / OUT)
     for name in names(calm / OUT):
         one, two = calm / OUT / name, killed / OUT / name
         assert (one / "weights.safetensors").read_bytes() == (two / "weights.safetensors").read_bytes()
-        assert json.loads((one / "cell.json").read_text()) == json.loads((two / "cell.json").read_text())
+        records = [json.loads((place / "cell.json").read_text()) for place in (one, two)]
+        assert all(record["made_by"].pop("seconds") > 0 for record in records) and records[0] == records[1]
         tables = [pd.read_csv(place / "history.csv").drop(columns="seconds") for place in (one, two)]
         pd.testing.assert_frame_equal(*tables, check_exact=True)
     assert not list((killed / ".cells" / "stacks").glob("*.pt"))

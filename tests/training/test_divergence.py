@@ -10,12 +10,12 @@ from torch import Tensor, nn
 
 from descent.cells import Cell
 from descent.models.parts.layers import dct
+from descent.tasks.video.batches import Batch, SequenceTask
 from descent.tasks.video.data import Prepared
-from descent.tasks.video.sequences import Denoising
-from descent.training.loop import Run, _report, clip
+from descent.training.loop import Run, _select, clip
 from tests.fakes.core import fit, same, small_params, write_prepared
 
-ARMS = ("constrained", "unconstrained")
+ARMS = ("constrained", "unconstrained", "deep_supervision")
 
 
 @pytest.fixture
@@ -23,24 +23,24 @@ def prepared(tmp_path: Path) -> Prepared:
     return write_prepared(tmp_path / "ucsd")
 
 
-def stack(method: str) -> list[Cell]:
-    return [Cell("video", "ucsd", "dust", method, 3, eps, 0) for eps in (0.0, 0.2, 0.5)]
+def stack(arm: str) -> list[Cell]:
+    return [Cell("video", "ucsd", "dust", arm, 3, eps, 0) for eps in (0.0, 0.2, 0.5)]
 
 
-class Broken(Denoising):
+class Broken(SequenceTask):
     """From one training batch on, `harm` changes the losses of cell 1."""
 
     def __init__(
-        self, task: Denoising, harm: Callable[[Tensor, nn.Module], Tensor], since: tuple[int, int]
+        self, task: SequenceTask, harm: Callable[[Tensor, nn.Module], Tensor], since: tuple[int, int]
     ) -> None:
         vars(self).update(vars(task))
         self.harm, self.since, self.at, self.last_weights = harm, since, (0, 0), None
 
-    def batch(self, epoch: int, step: int) -> tuple[Tensor, Tensor]:
+    def batch(self, epoch: int, step: int) -> Batch:
         self.at = (epoch, step)
         return super().batch(epoch, step)
 
-    def losses(self, model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
+    def losses(self, model: nn.Module, batch: Batch) -> Tensor:
         f = super().losses(model, batch)
         if self.at < self.since:
             return f
@@ -68,21 +68,21 @@ HARMS = {
 }
 
 
-@pytest.mark.parametrize("method", ARMS)
+@pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_cell_that_diverges_is_frozen_and_the_others_go_on(
-    prepared: Prepared, tmp_path: Path, method: str, harm: str
+    prepared: Prepared, tmp_path: Path, arm: str, harm: str
 ) -> None:
-    params, made = small_params({"video.report": "final"}), []
-    _, well = fit(params, prepared, stack(method), tmp_path / "c.pt")
+    params, made = small_params({"video.selection": "final"}), []
+    _, well = fit(params, prepared, stack(arm), tmp_path / "c.pt")
 
-    def wrap(task: Denoising) -> Broken:
-        made.append(Broken(task, HARMS[harm], since=(1, 1)))
+    def wrap(task: SequenceTask) -> Broken:
+        made.append(Broken(task, HARMS[harm], since=(2, 1)))
         return made[0]
 
-    model, run = fit(params, prepared, stack(method), tmp_path / "c.pt", wrap=wrap)
+    model, run = fit(params, prepared, stack(arm), tmp_path / "c.pt", wrap=wrap)
     assert run.alive.tolist() == [True, False, True] and well.alive.all()
-    assert run.epoch.tolist() == [4, 1, 4], "the last epoch that it ended alive"
+    assert run.epoch.tolist() == [4, 2, 4], "the last epoch that it ended alive"
     assert same(run, well, cells=[0, 2])
     assert torch.equal(next(model.parameters())[1], made[0].last_weights), "not one step more"
     assert not torch.equal(made[0].last_weights, run.weights["dictionaries"][1])
@@ -92,14 +92,22 @@ def test_a_cell_that_diverges_is_frozen_and_the_others_go_on(
     )
 
 
-@pytest.mark.parametrize("method", ARMS)
+def test_an_epoch_of_the_warm_up_is_never_reported(prepared: Prepared, tmp_path: Path) -> None:
+    def wrap(task: SequenceTask) -> Broken:
+        return Broken(task, HARMS["nan"], since=(1, 1))
+
+    _, run = fit(small_params(), prepared, stack("constrained"), tmp_path / "c.pt", wrap=wrap)
+    assert run.epoch[1] == 0 and run.score[1] == torch.inf, "in the warm-up it was ERM, and that is all it was"
+
+
+@pytest.mark.parametrize("arm", ARMS)
 def test_a_cell_that_never_had_a_finite_loss_reports_no_epoch(
-    prepared: Prepared, tmp_path: Path, method: str
+    prepared: Prepared, tmp_path: Path, arm: str
 ) -> None:
     _, run = fit(
         small_params(),
         prepared,
-        stack(method),
+        stack(arm),
         tmp_path / "c.pt",
         wrap=lambda task: Broken(task, HARMS["nan"], since=(0, 0)),
     )
@@ -149,7 +157,7 @@ def test_clipping_gives_a_dead_cell_no_gradient_and_leaves_its_neighbours(bad: f
 
 def test_clipping_binds_in_the_loop(prepared: Prepared, tmp_path: Path) -> None:
     def ended(limit: float) -> tuple[Tensor, Tensor]:
-        params = small_params({"training.clip_norm": limit, "video.report": "final"})
+        params = small_params({"training.clip_norm": limit, "video.selection": "final"})
         run = fit(params, prepared, stack("unconstrained"), tmp_path / "c.pt")[1]
         return (run.weights["dictionaries"] - dct(16, 64)).abs().mean(), run.history[0]["grad_norm"]
 
@@ -159,7 +167,7 @@ def test_clipping_binds_in_the_loop(prepared: Prepared, tmp_path: Path) -> None:
     assert norm.min() > 1e-3, "the norm before clipping is logged"
 
 
-def chosen(report: str, epochs: list[tuple[float, float]], alive_until: int = 99) -> tuple[int, float]:
+def chosen(selection: str, epochs: list[tuple[float, float]], alive_until: int = 99) -> tuple[int, float]:
     """The reported epoch, and the weights kept (which say the epoch they are of)."""
     model = nn.Module()
     model.theta = nn.Parameter(torch.zeros(2, 1))
@@ -173,7 +181,7 @@ def chosen(report: str, epochs: list[tuple[float, float]], alive_until: int = 99
     for epoch, (worst, last) in enumerate(epochs, start=1):
         run.alive[0] = epoch <= alive_until
         model.theta.data.fill_(epoch)
-        _report(model, run, torch.tensor([worst, 0.0]), torch.tensor([last, -epoch]), report, 0.02, epoch)
+        _select(model, run, torch.tensor([worst, 0.0]), torch.tensor([last, -epoch]), selection, 0.02, epoch)
     assert run.epoch[1] == len(epochs) == run.weights["theta"][1], "a neighbour that improves every time"
     return int(run.epoch[0]), run.weights["theta"][0].item()
 
@@ -182,9 +190,9 @@ def chosen(report: str, epochs: list[tuple[float, float]], alive_until: int = 99
 EPOCHS = [(0.5, 1.0), (0.01, 3.0), (0.0, 2.0), (0.3, 0.5), (0.02, 2.5)]
 
 
-@pytest.mark.parametrize(("report", "expected"), [("feasible", 3), ("best", 4), ("final", 5)])
-def test_the_reported_epoch_is_the_one_that_params_asks_for(report: str, expected: int) -> None:
-    assert chosen(report, EPOCHS) == (expected, expected)
+@pytest.mark.parametrize(("selection", "expected"), [("feasible", 3), ("best", 4), ("final", 5)])
+def test_the_reported_epoch_is_the_one_that_params_asks_for(selection: str, expected: int) -> None:
+    assert chosen(selection, EPOCHS) == (expected, expected)
 
 
 def test_among_infeasible_epochs_the_least_violation_is_reported() -> None:
@@ -198,12 +206,12 @@ def test_small_differences_of_the_violation_count() -> None:
     assert chosen("feasible", [(0.50005, 1.0), (0.50001, 1.0)]) == (2, 2)
 
 
-@pytest.mark.parametrize(("report", "expected"), [("feasible", 3), ("best", 1), ("final", 3)])
-def test_a_dead_cell_reports_nothing_new(report: str, expected: int) -> None:
-    assert chosen(report, EPOCHS, alive_until=3) == (expected, expected)
+@pytest.mark.parametrize(("selection", "expected"), [("feasible", 3), ("best", 1), ("final", 3)])
+def test_a_dead_cell_reports_nothing_new(selection: str, expected: int) -> None:
+    assert chosen(selection, EPOCHS, alive_until=3) == (expected, expected)
 
 
-@pytest.mark.parametrize("report", ["feasible", "best", "final"])
-def test_an_epoch_without_a_number_is_not_reported(report: str) -> None:
+@pytest.mark.parametrize("selection", ["feasible", "best", "final"])
+def test_an_epoch_without_a_number_is_not_reported(selection: str) -> None:
     bad = [(0.0, 2.0), (math.nan, math.nan)]
-    assert chosen(report, bad) == (1, 1)
+    assert chosen(selection, bad) == (1, 1)

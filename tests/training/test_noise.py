@@ -2,10 +2,21 @@
 
 import itertools
 
+import numpy as np
 import pytest
 import torch
 
-from descent.training.noise import DROPOUT, TEST, VALIDATION, WEIGHTS, embedding_scale, generator, perturb, seeded
+from descent.training.noise import (
+    DROPOUT,
+    TEST,
+    VALIDATION,
+    WEIGHTS,
+    Stream,
+    embedding_scale,
+    generator,
+    perturb,
+    seeded,
+)
 
 
 def drawn(*key: int) -> tuple[float, ...]:
@@ -46,3 +57,16 @@ def test_the_scale_of_embeddings_is_their_spread_over_the_words_of_the_texts() -
     expected = [cell[words].std(correction=0).item() for cell in table]
     found = embedding_scale(table, torch.bincount(words, minlength=9) / len(words))
     assert found.tolist() == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_stream_draws_what_its_generator_draws_and_gives_the_same_to_all_who_ask() -> None:
+    stream = Stream(7, 1, 2)
+    expected = torch.randn((3, 4, 5), generator=generator(7, 1, 2))
+    assert torch.equal(stream.normal(3, 4, 5), expected)
+    assert stream.normal(3, 4, 5) is stream.normal(3, 4, 5), "drawn once for all levels"
+    assert torch.equal(Stream(7, 1, 2).normal(3, 4, 5), expected), "whoever else asked before"
+    assert not torch.equal(Stream(7, 1, 3).normal(3, 4, 5), expected)
+    assert torch.equal(stream.normal(2, 3), torch.randn((2, 3), generator=generator(7, 1, 2)))
+    first, again, other = (Stream(*key).numpy().random(9) for key in ((7, 1, 2), (7, 1, 2), (7, 1, 3)))
+    assert np.array_equal(first, again) and not np.array_equal(first, other)
+    assert np.array_equal(stream.numpy().random(9), stream.numpy().random(9)), "a fresh one each time"

@@ -2,17 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from descent.analysis.evidence import Evidence, arms
+from descent.analysis.evidence import Evidence
 from descent.analysis.select import select
 from descent.analysis.summary import best_depth
-from descent.tasks.text.schema import EncoderBudget
-
-SIZES = ("ut_text", "distilbert", "roberta")  # smallest first, as the paper has them
 
 
 @dataclass(frozen=True)
@@ -27,41 +25,43 @@ class Measured:
 Measure = Callable[[Evidence], Measured | None]  # None: no rows to measure it on
 
 
-def descending(experiment: str, method: str) -> Measure:
+def descending(experiment: str, side: Literal["ours", "baseline"]) -> Measure:
     """Share of an arm's cells whose test loss at the training level falls at every layer from the cap on.
 
     A cell that diverged before it had a loss does not fall.
     """
 
     def measure(evidence: Evidence) -> Measured | None:
+        arm = getattr(evidence.params.comparison, side)
         table = evidence.by_cell(experiment, "descending")
-        table = table[table.index.get_level_values("method") == method]
+        table = table[table.index.get_level_values("arm") == arm]
         if table.empty:
             return None
         table = table.fillna(0.0)
         weights = evidence.weights(table)
         values = ((table * weights).sum() / weights.sum()).to_numpy()
-        words = f"{int(table[0].sum())} of {len(table)} {method} cells descend on test data"
+        label = evidence.params.components["arms"][arm]["LABEL"]
+        words = f"{int(table[0].sum())} of {len(table)} {label} cells descend on test data"
         return Measured(values, words, experiment)
 
     return measure
 
 
 def video_wins(evidence: Evidence) -> Measured | None:
-    """Share of all settings in which the constrained arm has the lower mean RMSE over evaluation.gammas."""
+    """Share of all settings in which our arm has the lower mean RMSE over video.evaluation.gammas."""
     within, beyond = (evidence.mean("video", f"rmse_{where}_distribution") for where in ("in", "out_of"))
     if within.empty:
         return None
-    levels = np.array(sorted(set(evidence.params.evaluation.gammas)))
+    levels = np.array(sorted(set(evidence.params.video.evaluation.gammas)))
     eps = within.index.get_level_values("eps").to_numpy()
     share = pd.Series((levels <= eps[:, None] + 1e-9).mean(axis=1), within.index)
     # Where no level is out of distribution there is no mean to weigh.
     beyond = beyond.reindex(within.index).mul(1 - share, axis=0).mask(share == 1, 0.0)
-    return _share_lower(*arms(within.mul(share, axis=0) + beyond), "settings", "video")
+    return _share_lower(*evidence.arms(within.mul(share, axis=0) + beyond), "settings", "video")
 
 
 def video_ood(evidence: Evidence) -> Measured | None:
-    """Share of (data set, model) whose constrained cells, at `eps` and their best depth, have the lower RMSE."""
+    """Share of (data set, model) where our arm, at `eps` and its best depth, has the lower RMSE."""
     return _share_lower(*_headline(evidence, "rmse_out_of_distribution"), "data sets and models", "video")
 
 
@@ -73,45 +73,51 @@ def video_cost(evidence: Evidence) -> Measured | None:
 
 def video_depth(evidence: Evidence) -> Measured | None:
     """Relative gain in RMSE out of distribution at the deepest minus at the shallowest; median over the rest."""
-    ours, theirs = arms(evidence.mean("video", "rmse_out_of_distribution"))
+    ours, theirs = evidence.arms(evidence.mean("video", "rmse_out_of_distribution"))
     return _growth(1 - ours / theirs, "layers", "video")
 
 
 def text_wins(evidence: Evidence) -> Measured | None:
-    """Share of all settings whose best constrained trial has the larger area."""
-    ours, theirs = arms(evidence.best("text", "area"))
+    """Share of all settings in which our best trial has the larger area."""
+    ours, theirs = evidence.arms(evidence.best("text", "area"))
     return _share_lower(-ours, -theirs, "settings", "text")
 
 
 def text_size(evidence: Evidence) -> Measured | None:
-    """Relative gain in area of the largest minus that of the smallest model; median over data sets and levels."""
-    sizes = [getattr(evidence.params.budget.text, name) for name in SIZES[1:]]
-    if all(size.weights.random for size in sizes) and len({_shape(size) for size in sizes}) < len(sizes):
+    """Relative gain in area of the largest minus that of the smallest model; median over data sets and levels.
+
+    `text.models` names them smallest first, as the paper has them.
+    """
+    models = evidence.params.text.models
+    encoders = [budget for budget in map(evidence.params.model_budget, models) if "weights" in budget]
+    shapes = [_shape(budget) for budget in encoders]
+    if all(shape is not None for shape in shapes) and len(set(shapes)) < len(shapes):
         return None  # miniatures of one size
-    ours, theirs = arms(evidence.best("text", "area"))
+    ours, theirs = evidence.arms(evidence.best("text", "area"))
     gain = (ours / theirs - 1).groupby(["dataset", "model", "eps"]).mean()  # over UT's depths
-    sizes = gain.index.get_level_values("model").map({name: place for place, name in enumerate(SIZES)})
+    sizes = gain.index.get_level_values("model").map({name: place for place, name in enumerate(models)})
     return _growth(gain.assign(size=sizes).set_index("size", append=True).droplevel("model"), "size", "text")
 
 
-def _shape(budget: EncoderBudget) -> tuple[int, ...]:
-    size = budget.weights.random
-    return budget.layers, size.width, size.feedforward
+def _shape(budget: dict[str, Any]) -> tuple[int, ...] | None:
+    """Depth and widths of an encoder of random weights; None where its weights come from elsewhere."""
+    size = budget["weights"].get("random")
+    return None if size is None else (*budget["layers"], size["width"], size["feedforward"])
 
 
 def accuracy(experiment: str, where: str, sign: int) -> Measure:
-    """Accuracy of the constrained arm minus the other's, times `sign`: the median over settings."""
+    """Accuracy of our arm minus the baseline's, times `sign`: the median over settings."""
 
     def measure(evidence: Evidence) -> Measured | None:
         score = evidence.best if experiment == "text" else evidence.mean
-        ours, theirs = arms(score(experiment, f"accuracy_{where}_distribution"))
+        ours, theirs = evidence.arms(score(experiment, f"accuracy_{where}_distribution"))
         return _median(sign * (ours - theirs), "settings", experiment)
 
     return measure
 
 
 def alpha(where: str, sign: int) -> Measure:
-    """Accuracy at the largest minus at the smallest alpha of the ablation, times `sign`."""
+    """Accuracy at the largest minus at the smallest alpha of the study, times `sign`."""
 
     def measure(evidence: Evidence) -> Measured | None:
         table = _varied(evidence, "alpha", f"accuracy_{where}_distribution")
@@ -125,7 +131,7 @@ def alpha(where: str, sign: int) -> Measure:
 
 
 def dual_lr(evidence: Evidence) -> Measured | None:
-    """Area, as a mean accuracy, at the best dual rate of the ablation minus that at the worst.
+    """Area, as a mean accuracy, at the best dual rate of the study minus that at the worst.
 
     Best and worst are those of the test set in every resample: a range found anew in each could only be larger.
     """
@@ -139,33 +145,35 @@ def dual_lr(evidence: Evidence) -> Measured | None:
 
 
 def sample(name: str) -> Measure:
-    """A number about the ratios of single texts, of the constrained cells with the relaxation in use."""
+    """A number about the ratios of single texts, of the study's arm with the relaxation in use."""
 
     def measure(evidence: Evidence) -> Measured | None:
-        asked = evidence.params.ablation
-        used = evidence.params.text_constraints(asked.model, asked.dataset).resilience
         table = evidence.mean("resilience", f"ratio_{name}")
-        table = table[table.index.get_level_values("varied") == used]
         if table.empty:
             return None
-        return Measured(table.iloc[0].to_numpy(), f"{asked.model} on {asked.dataset}", "resilience")
+        study = evidence.params.studied("resilience")
+        used = evidence.params.objective(study.arm, study.dataset, study.model)["resilience"]
+        table = table[table.index.get_level_values("varied") == str(used)]
+        if table.empty:
+            return None
+        return Measured(table.iloc[0].to_numpy(), f"{study.model} on {study.dataset}", "resilience")
 
     return measure
 
 
 def _headline(evidence: Evidence, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A score of both arms at the headline level, each at its best depth; index (data set, model, eps)."""
+    """A score of the two arms at the headline level, each at its best depth; index (data set, model, eps)."""
     shown = best_depth(select(evidence.cells, eps=float(evidence.params.eps)))
-    chosen = pd.MultiIndex.from_frame(shown[["dataset", "model", "method", "layers", "eps"]])
+    chosen = pd.MultiIndex.from_frame(shown[["dataset", "model", "arm", "layers", "eps"]])
     table = evidence.mean("video", name)
     table = table[table.index.droplevel("varied").isin(chosen)]
-    return arms(table.reset_index("layers", drop=True))
+    return evidence.arms(table.reset_index("layers", drop=True))
 
 
 def _varied(evidence: Evidence, experiment: str, name: str) -> pd.DataFrame:
-    """A score of the constrained arm by the ablation's value, smallest first."""
+    """A score by the number that a study varies, smallest first; without the arms that stand beside it."""
     table = evidence.mean(experiment, name)
-    table = table[table.index.get_level_values("method") == "constrained"]
+    table = table[table.index.get_level_values("varied") != ""]
     values = table.index.get_level_values("varied").astype(float)
     return table.set_axis(values).sort_index()
 

@@ -6,11 +6,11 @@ from functools import cached_property
 import pandas as pd
 
 from descent.analysis import bootstrap
-from descent.analysis.select import measured, select
+from descent.analysis.select import TRAINED, check_named, measured, select
 from descent.analysis.summary import cells_table
 from descent.config import Params
 
-SETTING = ["dataset", "model", "method", "layers", "eps", "varied"]
+SETTING = ["dataset", "model", "arm", "layers", "eps", "varied"]
 SEEDS = (2**32 - 5,)  # of the resamples of seeds; those of test items are evaluation's
 
 
@@ -19,8 +19,8 @@ class Evidence:
     """The results table and its parameters, asked for what one experiment scored on every resample.
 
     Tables of scores have a row for every cell or setting and a column for every resample; column 0 is no resample
-    but the test set and all seeds. A resample draws test items (in evaluation) and, here, seeds: the same for both
-    arms, so differences between arms are paired.
+    but the test set and all seeds. A resample draws test items (in evaluation) and, here, seeds: the same for all
+    arms, so differences between arms are paired. All scores are those under TRAINED, the noise of training.
     """
 
     results: pd.DataFrame
@@ -28,8 +28,8 @@ class Evidence:
 
     @cached_property
     def known(self) -> pd.DataFrame:
-        """The rows that hold numbers."""
-        return measured(self.results)
+        """The rows under TRAINED that hold numbers."""
+        return measured(select(self.results, shift=TRAINED))
 
     @cached_property
     def cells(self) -> pd.DataFrame:
@@ -44,9 +44,11 @@ class Evidence:
         rows = select(self.known, experiment=experiment, metric=f"{name}_replicate")
         if rows.empty:
             return pd.DataFrame(index=pd.MultiIndex.from_tuples([], names=[*SETTING, "seed"]))
+        check_named(rows, [*SETTING, "seed", "bin"])
         table = rows.pivot(index=[*SETTING, "seed"], columns="bin", values="value")
-        cells = select(self.cells, experiment=experiment)
-        trained = pd.MultiIndex.from_frame(cells.loc[cells["method"] != "reference", [*SETTING, "seed"]])
+        trained = pd.MultiIndex.from_frame(
+            select(self.cells, experiment=experiment, trained=True)[[*SETTING, "seed"]]
+        )
         return table.set_axis(table.columns.astype(int), axis=1).reindex(trained)
 
     def weights(self, table: pd.DataFrame) -> pd.DataFrame:
@@ -68,7 +70,7 @@ class Evidence:
     def best(self, experiment: str, name: str) -> pd.DataFrame:
         """A score of every setting: of the resampled trials the one with the lowest validation loss.
 
-        As in summary_text.best_trial: trials that diverged come last.
+        As in trials.best_trial: trials that diverged come last.
         """
         table = self.by_cell(experiment, name)
         if table.empty:
@@ -91,10 +93,11 @@ class Evidence:
         rows = select(self.known, experiment=experiment, metric="test_items")
         return rows.groupby("dataset")["value"].min().astype(int).to_dict()
 
-
-def arms(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The constrained and the unconstrained half of a table of settings, where both have a number."""
-    methods = table.index.get_level_values("method")
-    halves = [table[methods == arm].droplevel(["method", "varied"]) for arm in ("constrained", "unconstrained")]
-    both = halves[0].index.intersection(halves[1].index)
-    return halves[0].loc[both], halves[1].loc[both]
+    def arms(self, table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The halves of a table of settings of the comparison's two arms, ours first, where both have a row."""
+        comparison, names = self.params.comparison, table.index.get_level_values("arm")
+        halves = [
+            table[names == arm].droplevel(["arm", "varied"]) for arm in (comparison.ours, comparison.baseline)
+        ]
+        both = halves[0].index.intersection(halves[1].index)
+        return halves[0].loc[both], halves[1].loc[both]

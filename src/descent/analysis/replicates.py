@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int64
 
 from descent.analysis import bootstrap
-from descent.runner.scores import Row
+from descent.analysis.results import Row
 from descent.schema import Evaluation
 from descent.training.noise import RESAMPLES
 
@@ -15,7 +15,7 @@ from descent.training.noise import RESAMPLES
 def counts(dataset: str, items: int, settings: Evaluation) -> Int64[np.ndarray, "resamples items"]:
     """The resamples of a data set's test items, independent of another data set's.
 
-    The same for both arms of a model, and for all models that are scored on items of the same clips or texts.
+    The same for all arms of a model, and for all models that are scored on items of the same clips or texts.
     """
     return bootstrap.counts(items, settings.bootstrap, (RESAMPLES, settings.seed, zlib.crc32(dataset.encode())))
 

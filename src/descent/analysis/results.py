@@ -10,27 +10,31 @@ from descent.errors import UserError
 
 COLUMNS = {
     "profile": str,
-    "experiment": str,  # video | infeasible | text | lm | alpha | dual_lr | resilience
+    "experiment": str,  # the task (video | text | lm) or the name of the study
     "dataset": str,
-    "model": str,  # a module of models/, or the maps `identity` and `zero` (method `reference`, layers 0)
-    "method": str,  # constrained | unconstrained | reference
+    "model": str,  # a file of models/
+    "arm": str,  # a file of arms/, or a map that learns nothing (cells.REFERENCES; layers 0), in the model's units
     "layers": int,
     "eps": float,  # training noise level
     "seed": int,  # of text cells also the number of the trial
-    "varied": str,  # the value that an ablation gives to what its experiment is named after, else empty
+    "varied": str,  # the value that a study gives to what it varies, else empty
     "split": str,  # validation | test
-    "gamma": float,  # test noise level
+    "shift": str,  # a file of shifts/; select.TRAINED, training's own, of all that is no test under a shift
+    "gamma": float,  # the level of the shift
     "layer": int,
     "bin": float,  # lower edge of a histogram's bin, number of a resample (0: the test set itself), else 0
     "metric": str,  # METRICS
     "value": float,
 }
-ABSENT = {"varied": "", "bin": 0.0}  # what rows that say nothing of it hold
+ABSENT = {"varied": "", "shift": "gaussian", "bin": 0.0}  # what rows that say nothing of it hold
+Row = dict[str, object]  # by column; those of ABSENT may be left out
 METRICS = {
     "loss": "f_l on test data: of video the squared error per patch (units of video.patch_loss), of text the "
     "cross-entropy in nats, of lm that of the response tokens",
     "rmse": "video: root mean squared error of the last layer's output, 0-255 gray levels",
     "rmse_clipped": "the same with the output clipped to [0, 255]",
+    "psnr": "video: peak signal-to-noise ratio of the clipped output of the last layer, dB",
+    "ssim": "video: structural similarity of the same output to the clean input, at most 1",
     "accuracy": "text: share of test texts whose label layer l's output predicts; lm: share of the "
     "response tokens "
     "of test texts that it predicts, the text before them being given",
@@ -57,14 +61,15 @@ METRICS = {
     "diverged": "1 where training met NaN or a loss above training.diverged_above, else 0",
     "epoch": "the epoch whose weights are reported",
     "lr": "the primal learning rate of the cell",
-    "dual_lr": "the dual learning rate of a constrained cell",
-    "alpha": "the required descent of a constrained cell",
-    "rho": "the resilience coefficient of a constrained cell",
+    "dual_lr": "the dual learning rate of a cell whose arm enforces the constraints",
+    "alpha": "the required descent of such a cell",
+    "rho": "the resilience coefficient of such a cell",
 }
 
 
 def write(rows: pd.DataFrame, path: Path) -> None:
     """Check the columns, sort, and write a parquet file whole or not at all."""
+    rows = rows if len(rows) else pd.DataFrame(columns=list(COLUMNS))  # a study that is not in use
     absent = {name: value for name, value in ABSENT.items() if name not in rows}
     table = rows.assign(**absent).fillna(ABSENT).loc[:, list(COLUMNS)].astype(COLUMNS)
     unknown = set(table["metric"]) - set(METRICS)
@@ -78,22 +83,22 @@ def write(rows: pd.DataFrame, path: Path) -> None:
 
 
 def collect(paths: Iterable[Path], profile: str) -> pd.DataFrame:
-    """Join score files.
+    """Join score files, of which some may hold no row.
 
     Raises:
-        UserError: no file asked for, one missing, or one of another profile.
+        UserError: one missing, one of another profile, or no row in any.
     """
     tables = []
     for path in paths:
         if not path.exists():
             raise UserError(f"{path} is missing: run `dvc repro` to evaluate it")
         table = pd.read_parquet(path)
-        if set(table["profile"]) != {profile}:
-            found = ", ".join(sorted(set(table["profile"]))) or "no profile"
+        if others := set(table["profile"]) - {profile}:
+            found = ", ".join(sorted(others | set(table["profile"])))
             raise UserError(f"{path} is of {found}, not of {profile}: run `dvc repro`")
-        tables.append(table)
+        tables += [table] if len(table) else []
     if not tables:
-        raise UserError("no scores to collect: params.yaml asks for no data set, model or method")
+        raise UserError("no scores to collect: params.yaml leaves every data set or every model out")
     return pd.concat(tables, ignore_index=True)
 
 

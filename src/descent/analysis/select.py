@@ -1,12 +1,18 @@
-"""What is done to rows of the results table by everyone who reads it: choose, keep numbers, average by cell."""
+"""What everyone does to rows of the results table: choose, keep numbers, average over what was named."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-CELL = ["profile", "experiment", "dataset", "model", "method", "layers", "eps", "seed", "varied"]
+from descent.analysis.results import COLUMNS
+from descent.components import TASKS
+from descent.config import Params
+from descent.errors import UserError
+
+TRAINED = "gaussian"  # the noise of training, of which all the paper's sweeps are
+CELL = ["profile", "experiment", "dataset", "model", "arm", "layers", "eps", "seed", "varied"]
 
 
 def select(table: pd.DataFrame, **values: Any) -> pd.DataFrame:
@@ -24,8 +30,8 @@ def measured(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def at_eps(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows whose test noise is their cell's training level."""
-    return rows[(rows["gamma"] - rows["eps"]).abs() < 1e-9]
+    """The rows whose test noise is that of their cell's training: TRAINED, at its level."""
+    return rows[(rows["shift"] == TRAINED) & ((rows["gamma"] - rows["eps"]).abs() < 1e-9)]
 
 
 def last_layer(rows: pd.DataFrame) -> pd.DataFrame:
@@ -33,14 +39,59 @@ def last_layer(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["layer"] == rows["layers"]]
 
 
-def mean(rows: pd.DataFrame) -> pd.Series:
-    """The mean value of each cell, by CELL."""
-    return rows.groupby(CELL)["value"].mean()
+def check_named(rows: pd.DataFrame, by: Sequence[str], over: Sequence[str] = ()) -> None:
+    """Refuse to join rows that differ in what nobody named: a second shift, seed or metric is no repetition.
+
+    Raises:
+        UserError: a column of the results table that is neither in `by` nor in `over` has several values within
+            one of the groups that the columns `by` make.
+    """
+    if not rows.duplicated(list(by)).any():
+        return
+    for column in COLUMNS:
+        if column in (*by, *over, "value") or column not in rows or rows[column].nunique() < 2:
+            continue
+        mixed = rows.groupby(list(by))[column].transform("first") != rows[column]
+        if mixed.any():
+            values = ", ".join(str(value) for value in sorted(rows[column].unique()))
+            raise UserError(
+                f"an average over the column {column!r} ({values}) that nobody asked for: choose one of its "
+                "values, or name the column"
+            )
+
+
+def average(rows: pd.DataFrame, by: Sequence[str], over: Sequence[str] = ()) -> pd.Series:
+    """The mean of `value` by the columns `by`.
+
+    Args:
+        over: the columns that it averages over on purpose.
+
+    Raises:
+        UserError: as `check_named`.
+    """
+    check_named(rows, by, over)
+    return rows.groupby(list(by))["value"].mean()
+
+
+def mean(rows: pd.DataFrame, over: Sequence[str] = ()) -> pd.Series:
+    """The mean value of each cell, by CELL; `over` and errors as of `average`."""
+    return average(rows, CELL, over)
 
 
 def whole_sweep(rows: pd.DataFrame, metric: str, gammas: Iterable[float]) -> pd.DataFrame:
-    """One metric's rows at the levels of a sweep, of the cells that have every level of it."""
+    """One metric's rows at the levels of a sweep, of the cells that have every level of it (of each shift)."""
     levels = sorted(set(gammas))
     rows = select(rows, metric=metric)
     rows = pd.concat([select(rows, gamma=float(level)) for level in levels])
-    return rows[rows.groupby(CELL)["value"].transform("size") == len(levels)]
+    return rows[rows.groupby([*CELL, "shift"])["value"].transform("size") == len(levels)]
+
+
+def sweep(rows: pd.DataFrame, metric: str, params: Params) -> pd.DataFrame:
+    """One metric's rows at the levels of their task's `evaluation.gammas`, of the cells that have every level.
+
+    A row's task is that of its model, also in a study.
+    """
+    tasks = rows["model"].map({model: said["TASK"] for model, said in params.components["models"].items()})
+    return pd.concat(
+        [whole_sweep(rows[tasks == task], metric, getattr(params, task).evaluation.gammas) for task in TASKS]
+    )

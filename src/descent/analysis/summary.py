@@ -1,120 +1,122 @@
-"""From the results table to one row per trained cell, the depth to show, and a handful of metrics."""
+"""From the results table to one row per trained cell, and the depth to show."""
 
+from collections.abc import Sequence
+from dataclasses import astuple
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from descent.analysis.lm_metrics import lm_metrics
-from descent.analysis.select import CELL, at_eps, last_layer, mean, measured, select, whole_sweep
-from descent.analysis.trials import text_columns, text_metrics
-from descent.cells import (
-    ABLATIONS,
-    LM,
-    ablation_cells,
-    infeasible_cells,
-    lm_cells,
-    scores_file,
-    text_cells,
-    video_cells,
-)
-from descent.config import Params
+from descent.analysis.select import CELL, TRAINED, at_eps, check_named, last_layer, mean, measured, select, sweep
+from descent.analysis.trials import accuracy_columns
+from descent.cells import grid, reference_cells, study_cells
+from descent.components import TASKS
+from descent.config import Comparison, Params
 from descent.errors import UserError
+from descent.paths import scores_file, study_scores_file
 
-SETTING = ["dataset", "model", "method", "eps"]
+SETTING = ["dataset", "model", "arm", "eps"]
 PAIR = ["dataset", "model", "layers", "eps", "seed"]  # what two cells share that differ by their arm alone
 
 
 def declared(params: Params) -> dict[Path, list[tuple]]:
     """The score files that params.yaml asks for and the identities (CELL without profile) each must hold.
 
-    One file for every data set x model x method of video and of text, one for each arm of the language model and
-    of the infeasible cell, one with the two reference maps of each video data set in use, one for each ablation.
+    One file for every data set in use whose task has a model in use, those of video with the maps that learn
+    nothing; one for every study in use, without rows where its data set or model is not.
     """
-    video, text, asked = params.video, params.text, params.infeasible
-    groups = [
-        ("video", video_cells, (d, m, a)) for d in video.datasets for m in video.models for a in video.methods
-    ]
-    groups += [("text", text_cells, (d, m, a)) for d in text.datasets for m in text.models for a in text.methods]
-    groups += [("lm", lm_cells, (*LM, a)) for a in params.lm.methods]
-    groups += [("infeasible", infeasible_cells, (asked.dataset, asked.model, a)) for a in video.methods]
-    files = {
-        scores_file(experiment, *item): [_identity(cell) for cell in cells_of(params, *item)]
-        for experiment, cells_of, item in groups
-    }
-    for dataset in dict.fromkeys([*video.datasets, asked.dataset]):
-        maps = [("video", dataset, name, "reference", 0, 0.0, 0, "") for name in ("identity", "zero")]
-        files[Path("data/scores/reference") / f"{dataset}.parquet"] = maps
-    for experiment in ABLATIONS:
-        cells = ablation_cells(params, experiment)
-        files[Path("data/scores/ablation") / f"{experiment}.parquet"] = [_identity(cell) for cell in cells]
-    return files
+    files = {}
+    for task in TASKS:
+        part = getattr(params, task)
+        for dataset in part.datasets if part.models else []:
+            cells = [cell for model in part.models for cell in grid(params, task, dataset, model)]
+            if task == "video":
+                cells += [cell for model in part.models for cell in reference_cells(dataset, model)]
+            files[scores_file(task, dataset)] = cells
+    files |= {study_scores_file(name): study_cells(params, name) for name in params.studies}
+    return {path: [astuple(cell) for cell in cells] for path, cells in files.items()}
+
+
+def left_out(params: Params) -> list[str]:
+    """What the profile in use could do and params.yaml leaves out, a few words each; empty where nothing is."""
+    words = []
+    for task in TASKS:
+        part, known = getattr(params, task), params.components[f"tasks.{task}.datasets"]
+        lists = {
+            "datasets": ([name for name in known if name in params.budget.data], part.datasets),
+            "models": (getattr(params.budget, task).models, part.models),
+        }
+        gone = {kind: [name for name in known if name not in used] for kind, (known, used) in lists.items()}
+        empty = [f"{task}.{kind} is empty" for kind, (_, used) in lists.items() if not used]
+        words += [f"{task} ({', '.join(empty)})"] if empty else []
+        words += [f"{task} of {', '.join(names)}" for names in gone.values() if names and not empty]
+    for name in params.study:
+        if name not in params.studies:
+            words.append(f"the study {name} (not in studies)")
+        elif not params.runs(study := params.studied(name)):
+            words.append(f"the study {name} ({study.dataset} or {study.model} is not in use)")
+    return words
 
 
 def check_declared(results: pd.DataFrame, params: Params) -> None:
     """Raises UserError where the table holds cells that were not asked for, or lacks some that were."""
-    asked = {identity for identities in declared(params).values() for identity in identities}
+    wanted = {identity for identities in declared(params).values() for identity in identities}
     found = set(results[CELL[1:]].drop_duplicates().itertuples(index=False, name=None))
-    for cells, fault in ((found - asked, "not asked for by params.yaml"), (asked - found, "missing")):
+    for cells, fault in ((found - wanted, "not asked for by params.yaml"), (wanted - found, "missing")):
         if cells:
             first = " ".join(str(word) for word in min(cells))
             raise UserError(f"the scores of {len(cells)} cells are {fault}, e.g. {first}: run `dvc repro`")
 
 
 def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """One row per cell, reference maps included; a number that cannot be computed is missing (NA).
+    """One row per cell, the maps that learn nothing included; a number that cannot be computed is missing (NA).
 
-    Columns beside CELL: RMSE (0-255, test data) as plain means over `evaluation.gammas`: all of them
-    (`mean_rmse`, `mean_rmse_clipped`), those up to the training level (`rmse_in_distribution`), those
-    above it (`rmse_out_of_distribution`); `rmse_at_eps`; on validation data `validation_loss` of the last
-    layer, `worst_violation` (relative, <= 0 satisfied), `feasible`, and `descending`: the loss falls
-    strictly from the first constrained layer to the last; `worst_violation_test` and `feasible_test`;
-    `diverged` and `epoch` as evaluation wrote them; for text those of `summary_text.text_columns`.
+    All are measured under TRAINED, the noise of training; other shifts are not in this table.
+
+    Columns beside CELL: `trained`, false for a map that learns nothing. RMSE (0-255, test data) as plain means
+    over the task's `evaluation.gammas`: all of them (`mean_rmse`, `mean_rmse_clipped`), those up to the training
+    level (`rmse_in_distribution`), those above it (`rmse_out_of_distribution`); `rmse_at_eps`; over all of them
+    `mean_psnr` (dB) and `mean_ssim`. On validation data `validation_loss` of the last layer, `worst_violation`
+    (relative, <= 0 satisfied), `feasible`, `infeasible` (not feasible, though its arm enforces the constraints),
+    and `descending`: the loss falls strictly from the first constrained layer to the last; `worst_violation_test`
+    and `feasible_test`; `diverged` and `epoch` as evaluation wrote them; those of `trials.accuracy_columns`.
     A mean over a sweep with holes would not be comparable, so it is missing.
     """
-    known = measured(results)
-    rmse = whole_sweep(known, "rmse", params.evaluation.gammas)
-    trained = rmse["method"] != "reference"  # a map is not trained: nothing is in or out of distribution
-    inside = rmse["gamma"] <= rmse["eps"] + 1e-9
-    rmse_at_eps = at_eps(select(known, metric="rmse"))
+    # Resamples and histograms, nine rows of ten, have their bins; nothing here is read from those.
+    known = measured(select(results, shift=TRAINED, bin=0.0))
     losses = select(known, metric="validation_loss")
     verdicts = {"": select(known, split="validation"), "_test": select(known, split="test")}
     columns = {
-        "mean_rmse": mean(rmse),
-        "rmse_in_distribution": mean(rmse[trained & inside]),
-        "rmse_out_of_distribution": mean(rmse[trained & ~inside]),
-        "rmse_at_eps": mean(rmse_at_eps[rmse_at_eps["method"] != "reference"]),
-        "mean_rmse_clipped": mean(whole_sweep(known, "rmse_clipped", params.evaluation.gammas)),
+        **_quality(known, params),
         "validation_loss": mean(last_layer(losses)),
         **{f"worst_violation{on}": _largest(select(rows, metric="violation")) for on, rows in verdicts.items()},
         **{f"feasible{on}": mean(select(rows, metric="feasible")) for on, rows in verdicts.items()},
         **{name: mean(select(known, metric=name)) for name in ("diverged", "epoch")},
         "descending": _descending(losses, first_constrained(known)),
-        **text_columns(known, params),
+        **accuracy_columns(known, params),
     }
     table = results[CELL].drop_duplicates().set_index(CELL).join(pd.DataFrame(columns)).sort_index()
     truths = ("feasible", "feasible_test", "diverged", "descending")
-    return table.astype({**dict.fromkeys(truths, "boolean"), "epoch": "Int64"}).reset_index()
+    table = table.astype({**dict.fromkeys(truths, "boolean"), "epoch": "Int64"}).reset_index()
+    arms = params.components["arms"]
+    enforcing = table["arm"].isin([name for name, said in arms.items() if said["ENFORCES"]])
+    infeasible = enforcing & ~table["feasible"].fillna(False).astype(bool)
+    return table.assign(trained=table["arm"].isin(list(arms)), infeasible=infeasible)
 
 
 def first_constrained(results: pd.DataFrame) -> pd.Series:
-    """The first layer with a constraint (the cap's), by cell; both arms have one."""
+    """The first layer with a constraint (the cap's), by cell; every arm has one."""
     return select(results, metric="violation", split="validation").groupby(CELL)["layer"].min()
 
 
-def best_depth(cells: pd.DataFrame) -> pd.DataFrame:
-    """The depth to show for each (dataset, model, method, eps), averaged over seeds.
+def best_depth(cells: pd.DataFrame, task: str = "video") -> pd.DataFrame:
+    """The depth to show for each (dataset, model, arm, eps) of a task, averaged over seeds.
 
-    Rule: the lowest validation loss of the last layer. In the constrained arm a depth whose cells are all
-    feasible goes before one with an infeasible cell, so an infeasible depth is chosen only where no other
+    Rule: the lowest validation loss of the last layer. Of an arm that enforces constraints a depth whose cells are
+    all feasible goes before one with an infeasible cell, so an infeasible depth is chosen only where no other
     is left (and is then marked in the figures). Diverged depths, and those without a loss, come last.
     """
-    trained = select(cells, experiment="video")
-    trained = trained[trained["method"] != "reference"]
-    depths = trained.assign(
-        infeasible=(trained["method"] == "constrained") & ~trained["feasible"].fillna(False).astype(bool),
-        diverged=trained["diverged"].fillna(False).astype(bool),
-    )
+    depths = select(cells, experiment=task, trained=True)
+    depths = depths.assign(diverged=depths["diverged"].fillna(False).astype(bool))
     measures = {"diverged": "max", "infeasible": "max", "validation_loss": "mean"}
     depths = depths.groupby([*SETTING, "layers"]).agg(measures).reset_index()
     return (
@@ -122,47 +124,43 @@ def best_depth(cells: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def pairs(cells: pd.DataFrame, column: str) -> pd.DataFrame:
-    """One measure of both arms side by side (columns: the methods) where both have it; index PAIR."""
-    wide = select(cells, experiment="video").pivot(index=PAIR, columns="method", values=column)
-    return wide.reindex(columns=["constrained", "unconstrained"]).dropna().astype(float)
+def pairs(cells: pd.DataFrame, column: str, comparison: Comparison, by: Sequence[str] = PAIR) -> pd.DataFrame:
+    """One measure of the two arms of the comparison side by side, where both have it.
 
+    Args:
+        cells: of one experiment.
+        by: what two cells share that differ by their arm alone; the index.
 
-def metrics(cells: pd.DataFrame, params: Params) -> dict[str, Any]:
-    """The numbers that `dvc metrics` compares: "video" at the headline level `eps`, "text" at `text.eps`, "lm".
-
-    RMSE: the median over data sets and models of the cells at their best depth (a median, because one
-    collapsed run would rule a mean). Shares: of all cells of that level. Text: `summary_text.text_metrics`,
-    language model: `summary_lm.lm_metrics`.
-    What is not known is left out.
+    Returns:
+        The columns `ours` and `baseline`.
     """
-    headline = select(cells, experiment="video", eps=float(params.eps))
-    shown = headline.merge(best_depth(headline)[[*SETTING, "layers"]])
-    video: dict[str, Any] = {}
-    for name in ("rmse_in_distribution", "rmse_out_of_distribution"):
-        video[name] = shown.groupby("method")[name].median()
-    video["descending_share"] = headline.groupby("method")["descending"].mean()
-    constrained = select(headline, method="constrained").groupby("method")
-    video["feasible_share"] = constrained["feasible"].mean()
-    video["worst_violation"] = constrained["worst_violation"].max()
-    numbers = {name: {m: float(f"{v:.5g}") for m, v in by.dropna().items()} for name, by in video.items()}
-    both = pairs(headline, "mean_rmse")
-    if len(both):
-        numbers["constrained_wins_share"] = round(float((both["constrained"] < both["unconstrained"]).mean()), 4)
-    parts = {"video": {n: v for n, v in numbers.items() if v != {}}, "text": text_metrics(cells, params)}
-    parts["lm"] = lm_metrics(cells)
-    return {name: part for name, part in parts.items() if part}
+    wide = cells.pivot(index=list(by), columns="arm", values=column)
+    wide = wide.reindex(columns=[comparison.ours, comparison.baseline]).dropna().astype(float)
+    return wide.set_axis(["ours", "baseline"], axis=1)
 
 
-def _identity(cell: Any) -> tuple:
-    return tuple(getattr(cell, column) for column in CELL[1:])
+def _quality(known: pd.DataFrame, params: Params) -> dict[str, pd.Series]:
+    """What is measured on the output of a denoiser, by CELL."""
+    rmse, at_level = sweep(known, "rmse", params), at_eps(select(known, metric="rmse"))
+    trained = rmse["arm"].isin(list(params.components["arms"]))  # else nothing is in or out of distribution
+    inside = rmse["gamma"] <= rmse["eps"] + 1e-9
+    means = {"mean_rmse_clipped": "rmse_clipped", "mean_psnr": "psnr", "mean_ssim": "ssim"}
+    return {
+        "mean_rmse": mean(rmse, over=["gamma"]),
+        "rmse_in_distribution": mean(rmse[trained & inside], over=["gamma"]),
+        "rmse_out_of_distribution": mean(rmse[trained & ~inside], over=["gamma"]),
+        "rmse_at_eps": mean(at_level[at_level["arm"].isin(list(params.components["arms"]))]),
+        **{name: mean(sweep(known, metric, params), over=["gamma"]) for name, metric in means.items()},
+    }
 
 
 def _largest(rows: pd.DataFrame) -> pd.Series:
+    check_named(rows, CELL, over=["layer"])
     return rows.groupby(CELL)["value"].max()
 
 
 def _descending(losses: pd.DataFrame, first: pd.Series) -> pd.Series:
+    check_named(losses, [*CELL, "layer"])
     from_cap = losses.join(first.rename("first"), on=CELL)
     from_cap = from_cap[from_cap["layer"] >= from_cap["first"]].sort_values("layer")
     steps = from_cap.groupby(CELL)["value"].diff().dropna()

@@ -20,11 +20,11 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from descent.analysis.select import CELL, at_eps, measured, select
+from descent.analysis.select import CELL, TRAINED, at_eps, check_named, measured, select
 from descent.analysis.summary import best_depth, cells_table
 from descent.analysis.trials import best_text
 from descent.config import Params
-from descent.schema import PrimalDual
+from descent.primal_dual.problem import Problem
 
 IDENTITY = [name for name in CELL if name != "profile"]
 
@@ -82,51 +82,61 @@ def bounds(
 
 
 def shown(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """The cells whose theory is measured: the chosen depths and trials of the headline levels, the alpha ablation.
+    """The cells whose theory is measured: chosen depths and trials of the headline levels, the studies of alpha.
 
     Of several seeds the one with the lowest validation loss. Diverged cells are left out. Columns: IDENTITY.
     """
     cells = cells_table(results, params)
+    cells = cells if params.enforcing else cells[:0]  # without constraints nothing is bounded
     cells = cells[~cells["diverged"].fillna(False).astype(bool) & cells["validation_loss"].notna()]
     video = select(cells, experiment="video", eps=float(params.eps))
-    video = video.merge(best_depth(video)[["dataset", "model", "method", "eps", "layers"]])
+    video = video.merge(best_depth(video)[["dataset", "model", "arm", "eps", "layers"]])
     text = best_text(select(cells, experiment="text", eps=float(params.text.eps)))
-    ablation = select(cells, experiment="alpha", method="constrained")
-    every = pd.concat([video, text, ablation])[[*IDENTITY, "validation_loss"]].sort_values("validation_loss")
+    alphas = [name for name in params.studies if params.study[name]["vary"] == "alpha"]
+    varied = cells[cells["experiment"].isin(alphas) & (cells["varied"] != "")]
+    every = pd.concat([video, text, varied])[[*IDENTITY, "validation_loss"]].sort_values("validation_loss")
     every = every.drop_duplicates([name for name in IDENTITY if name != "seed"])[IDENTITY]
-    order = {"experiment": ["video", "text", "alpha"].index, "varied": lambda value: float(value or 0)}
+    order = {"experiment": ["video", "text", *alphas].index, "varied": lambda value: float(value or 0)}
     by = [name for name in IDENTITY if name != "seed"]
     return every.sort_values(by, ignore_index=True, key=lambda c: c.map(order[c.name]) if c.name in order else c)
 
 
-def problem(cell: pd.Series, params: Params) -> PrimalDual:
-    """The constraints that a cell's losses are held to, also those of the unconstrained arm."""
-    if cell["experiment"] == "video":
-        return params.constraints(cell["model"])
-    asked = params.text_constraints(cell["model"], cell["dataset"])
-    return asked.model_copy(update={"alpha": float(cell["varied"])}) if cell["experiment"] == "alpha" else asked
+def problem(cell: pd.Series, params: Params) -> Problem | None:
+    """The constraints that a cell's losses are held to, of whatever arm; None where no arm in use has any."""
+    overrides = None
+    if cell["experiment"] in params.study:
+        overrides = params.studied(cell["experiment"]).variants().get(cell["varied"])
+    return params.problem(cell["dataset"], cell["model"], overrides)
 
 
 def layer_losses(results: pd.DataFrame) -> pd.DataFrame:
-    """The rows that the theory speaks of."""
-    return measured(results[results["metric"].isin(["loss", "validation_loss"])])
+    """The rows that the theory speaks of: layer losses under TRAINED."""
+    return measured(select(results, shift=TRAINED).query("metric in ('loss', 'validation_loss')"))
 
 
 def of_cell(losses: pd.DataFrame, cell: pd.Series, params: Params) -> Bounds:
     """The measured quantities of one cell, a row of `shown`, from the `layer_losses`."""
-    asked = problem(cell, params)
+    held_to = problem(cell, params)
     same = losses[(losses["dataset"] == cell["dataset"]) & ((losses["eps"] - cell["eps"]).abs() < 1e-9)]
-    # ViT's loss is a mean in [-1, 1], that of the other video models a sum over a patch: no common lowest.
-    comparable = same[(same["method"] != "reference") & (same["model"].eq("vit") == (cell["model"] == "vit"))]
+    trained = same[same["arm"].isin(list(params.components["arms"]))]
+    alike = [name for name in params.components["models"] if _units(name, params) == _units(cell["model"], params)]
     rows = select(same, **cell[IDENTITY])
+    check_named(rows, ["metric", "gamma", "layer"])
     test = select(rows, metric="loss").pivot(index="gamma", columns="layer", values="value")
     validation = select(rows, metric="validation_loss").set_index("layer")["value"].sort_index()
+    comparable = at_eps(select(trained[trained["model"].isin(alike)], metric="loss"))
     return bounds(
         test.to_numpy(),
         validation.to_numpy(),
         test.index.to_numpy(),
         cell["eps"],
-        asked.alpha,
-        asked.cap_layer,
-        float(at_eps(select(comparable, metric="loss"))["value"].min()),
+        held_to.alpha,
+        held_to.cap_layer,
+        float(comparable["value"].min()),
     )
+
+
+def _units(model: str, params: Params) -> tuple[str | None, ...]:
+    """Losses compare between models of equal units: a frame's loss is a mean, that of patches a sum over one."""
+    said = params.components["models"][model]
+    return said["TASK"], said.get("INPUTS")

@@ -1,4 +1,4 @@
-"""The two arms of every comparison, with one face: what is minimised, and what happens after the step."""
+"""Algorithm 1: primal-dual training under descent constraints, relaxed by slacks or dual weight decay."""
 
 from collections.abc import Callable
 
@@ -7,65 +7,47 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from descent.primal_dual.constraints import relative_violations, violations
-from descent.primal_dual.lagrangian import effective_weights, lagrangian
+from descent.primal_dual.lagrangian import effective_weights, lagrangian, objective
 from descent.primal_dual.multipliers import Multipliers
+from descent.primal_dual.problem import Problem
 from descent.primal_dual.resilience import Slacks
-from descent.schema import PrimalDual
+from descent.training.arm import Base, columns
+
+LABEL = "constrained"
+ENFORCES = True
+ALL_LAYERS = True
+COLUMNS = ("alpha", "R0", "rho", "dual_lr")  # may differ between the cells of a stack
 
 
-class ERM:
-    """Unconstrained: minimise f_L (eq. (3)); nothing to enforce."""
-
-    def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
-        """f_L."""
-        return f[:, -1]
-
-    def update(self, again: Callable[[], Tensor], alive: Bool[Tensor, " cells"], epoch: int) -> None:
-        """No duals."""
-
-    def worst(self, f: Float[Tensor, "cells depth"]) -> Float[Tensor, " cells"]:
-        """Nothing is required, nothing is missed."""
-        return torch.zeros_like(f[:, 0])
-
-    def end_epoch(self, f: Tensor, held_out: Tensor) -> dict[str, Float[Tensor, "cells depth"]]:
-        """What the history logs beside the losses: nothing."""
-        return {}
-
-    def state_dict(self) -> dict:
-        """Nothing to resume."""
-        return {}
-
-    def load_state_dict(self, state: dict) -> None:
-        """Nothing to resume."""
+class Settings(Problem):
+    """The constrained problem and its duals."""
 
 
-class Constrained:
+class Arm(Base):
     """Algorithm 1: minimise the Lagrangian over the weights, ascend in lambda, descend in u.
 
     Per batch, from the same forward: v = violations(f); the weights step on f_L + lambda v; then
     u <- [u - Adam(rho u - lambda)]_+ and lambda <- [lambda + Adam(v - u)]_+, both from the old (lambda, u).
+    With `dual_mean` the duals look at a running mean of f, since a ratio of batch means is biased.
     During the `warmup_epochs` the weights step on f_L alone and the duals rest.
     """
 
-    def __init__(
-        self,
-        shape: tuple[int, int],
-        lr: float | Float[Tensor, "cells 1"],
-        problem: PrimalDual,
-        device: torch.device,
-    ) -> None:
-        self.problem = problem
-        self.multipliers = Multipliers(shape, lr, problem, device)
+    def __init__(self, settings: list[Settings], layers: int, device: torch.device) -> None:
+        """Of a stack: one problem whose alpha, R0, rho and dual rate are a column of the cells' own."""
+        self.problem = problem = columns(settings, COLUMNS, device)
+        self.warmup_epochs, shape = problem.warmup_epochs, (len(settings), layers + 1)
+        self.multipliers = Multipliers(shape, problem, device)
         self.slacks = Slacks(shape, problem, device)
         self.v = torch.zeros(shape, device=device)
+        self.mean, self.seen = torch.zeros(shape, device=device), 0
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
-        """The Lagrangian (5), or f_L during the warm-up."""
+        """The Lagrangian (5), or what it is built on during the warm-up."""
         if epoch < self.problem.warmup_epochs:
-            return f[:, -1]
+            return objective(f, self.problem)
         v = violations(f, self.problem)
-        self.v = v.detach()
-        return lagrangian(f, v, self.multipliers.value)
+        self.v = self._of_mean(f.detach()) if self.problem.dual_mean else v.detach()
+        return lagrangian(f, v, self.multipliers.value, self.problem)
 
     def update(self, again: Callable[[], Tensor], alive: Bool[Tensor, " cells"], epoch: int) -> None:
         """The dual half of the step, after the weights moved.
@@ -82,6 +64,12 @@ class Constrained:
         self.slacks.descend(self.multipliers.value)
         self.multipliers.ascend(gap, alive)
 
+    def _of_mean(self, f: Float[Tensor, "cells depth"]) -> Float[Tensor, "cells depth"]:
+        """The violations of the running mean of f, corrected for its start at zero as Adam's moments are."""
+        decay = self.problem.dual_mean
+        self.mean, self.seen = torch.lerp(f, self.mean, decay), self.seen + 1
+        return violations(self.mean / (1 - decay**self.seen), self.problem)
+
     def worst(self, f: Float[Tensor, "cells depth"]) -> Float[Tensor, " cells"]:
         """The largest relative violation of each cell."""
         return relative_violations(f, self.problem)[:, self.problem.cap_layer :].amax(1)
@@ -96,16 +84,18 @@ class Constrained:
             "violation_validation": relative_violations(held_out, self.problem),
             "multiplier": multipliers,
             "slack": self.slacks.value.detach().clone(),
-            "weight": effective_weights(multipliers, self.problem),
+            "weight": effective_weights(multipliers, f, self.problem),
         }
         self.slacks.restart()
         return log
 
     def state_dict(self) -> dict:
         """All that a resumed run needs to go on bit for bit."""
-        return {"multipliers": self.multipliers.state_dict(), "slacks": self.slacks.state_dict()}
+        parts = {"multipliers": self.multipliers.state_dict(), "slacks": self.slacks.state_dict()}
+        return parts | {"mean": self.mean, "seen": self.seen}
 
     def load_state_dict(self, state: dict) -> None:
         """The inverse of state_dict."""
         self.multipliers.load_state_dict(state["multipliers"])
         self.slacks.load_state_dict(state["slacks"])
+        self.mean, self.seen = state["mean"], state["seen"]

@@ -1,7 +1,6 @@
-"""Figure 1: the two arms on one text model, along the layers and under test noise."""
+"""Figure 1: the arms on one text model, along the layers and under test noise."""
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from descent.analysis.summary import cells_table
@@ -10,13 +9,15 @@ from descent.config import Params
 from descent.figures.parts import curves, style, text_curves
 
 TASKS = text_curves.TASKS
+DATASET, MODEL = "imdb", "roberta"  # the paper's
 TITLE = "Layerwise descent and robustness of a text classifier"
 CAPTION = """
 Left: test cross-entropy (nats) of what the shared readout says at each layer, at the headline training level,
 test noise equal to it, logarithmic scale; grey: the bound that the constraints imply, R0 (1 - alpha)^l counted
 from the capped layer. Right: accuracy on test texts against the test noise level; vertical line: training
 level; dotted: chance; band: mean and standard deviation over the trials. Each arm at its best trial (and depth)
-by validation loss. Hollow markers: the constrained run ended infeasible.
+by validation loss; depths in the order of the legend where they differ. Hollow markers: a run with constraints
+ended infeasible.
 """
 PARAMETERS = [
     "text.eps",
@@ -24,14 +25,15 @@ PARAMETERS = [
     "text.models",
     "text.tolerance",
     "text.evaluation.gammas",
-    "primal_dual.roberta",
-    "profiles.${profile}.text.trials",
+    "comparison",
+    "objectives.${ours}",
+    "profiles.${profile}.text.seeds",
 ]
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """f_l (nats) against l; accuracy against gamma. Raises UserError without rows of the setting."""
-    dataset, model = text_curves.paper_choice(params, "imdb", "roberta")
+    dataset, model = curves.choice(params.text, DATASET, MODEL)
     setting = {"experiment": "text", "dataset": dataset, "model": model, "eps": float(params.text.eps)}
     rows = curves.required(results, "evaluate_text", **setting)
     cells = cells_table(rows, params)
@@ -40,21 +42,16 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     for choice in best.itertuples():
         cell = {name: getattr(choice, name) for name in text_curves.IDENTITY}
         points = curves.curve(rows, "layer", "loss", split="test", gamma=float(params.text.eps), **cell)
-        curves.draw(loss, points, choice.method, curves.state(cells, **cell), marker="o")
+        curves.draw(loss, points, choice.arm, curves.state(cells, **cell), marker="o")
         text_curves.draw_accuracy(accuracy, rows, cells, choice)
-    _draw_bound(loss, params, dataset, model, int(best["layers"].max()))
-    text_curves.draw_chance(accuracy, dataset)
+    curves.draw_bound(loss, params.problem(dataset, model), int(best["layers"].max()))
+    text_curves.draw_chance(accuracy, params, dataset)
     curves.mark_training_level(accuracy, params.text.eps, text_curves.LOW)
     style.logarithmic(loss)
     style.percent(accuracy)
     loss.xaxis.get_major_locator().set_params(integer=True)
-    where = f"{style.name(model)}, {style.name(dataset)}, {text_curves.depths(best)}"
+    where = f"{style.name(model)}, {style.name(dataset)}, {curves.depths(best)}"
     loss.set(title=where, xlabel=style.LAYER, ylabel=style.LOSS)
     accuracy.set(title=where, xlabel=style.GAMMA, ylabel=style.ACCURACY)
     style.legend(figure, columns=5)
     return figure
-
-
-def _draw_bound(axes: Axes, params: Params, dataset: str, model: str, layers: int) -> None:
-    asked = params.text_constraints(model, dataset)
-    curves.draw_bound(axes, asked.R0, asked.alpha, asked.cap_layer, layers)

@@ -1,29 +1,32 @@
-"""Figure 2: how RMSE grows with the test noise, for every model and data set, both arms."""
+"""Figure 2: how RMSE grows with the test noise, for every model and data set, all arms."""
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from descent.analysis.summary import best_depth, cells_table, select
-from descent.config import PATCH_MODELS, Params
-from descent.figures.parts import curves, style
+from descent.analysis.select import select
+from descent.analysis.summary import best_depth, cells_table
+from descent.config import Params
+from descent.figures.parts import curves, remarks, style
 
 TITLE = "Robustness of video denoisers to test noise"
 CAPTION = """
-RMSE on held-out test clips against the test noise level, at the headline training level (vertical line).
-Rows: models; columns: data sets. Each arm at its best depth by validation loss, feasible depths first for
-the constrained arm (depths in the corner; ViT has one). Dotted: the noisy input itself, which may leave the
-panel. ViT sees frames resized to its own images, and its error is measured on these: compare arms, not rows.
-Hollow markers: the constrained run ended infeasible.
+RMSE on held-out test clips against the test noise level, at the headline training level (vertical line). Rows:
+models; columns: data sets. Each arm at its best depth by validation loss, of an arm with constraints feasible
+depths first (L above a panel, in the order of the legend where the arms differ). Grey: maps that learn nothing, on
+the same inputs: the noisy input itself and a black image, which may leave the panel, and two classical filters,
+measured on video.evaluation.classical_frames of the test frames. The filters are told the noise level gamma and
+see whole frames; patch models see neither. Hollow markers: a run with constraints ended infeasible.
 """
 PARAMETERS = [
     "eps",
+    "arms",
     "video.datasets",
     "video.models",
     "video.tolerance",
-    "profiles.${profile}.video.layers",
-    "profiles.${profile}.video.vit",
-    "evaluation.gammas",
+    "profiles.${profile}.video",
+    "video.evaluation.gammas",
+    "video.evaluation.classical_frames",
 ]
 
 
@@ -33,14 +36,15 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     rows = curves.required(results, "evaluate_video", experiment="video", eps=float(params.eps))
     cells = cells_table(rows, params)
     best = best_depth(cells)
-    height = 0.75 + 1.55 * len(models)
+    height = 0.85 + 1.55 * len(models)
     figure, grid = style.panels(params, len(models), len(datasets), style.TEXT, height, sharex=True)
     for model, line in zip(models, grid, strict=True):
         for dataset, axes in zip(datasets, line, strict=True):
-            for choice in select(best, dataset=dataset, model=model).itertuples():
+            chosen = select(best, dataset=dataset, model=model)
+            for choice in chosen.itertuples():
                 _draw_arm(axes, rows, cells, choice)
-            if model in PATCH_MODELS:
-                curves.draw_reference(axes, results, dataset, "identity")
+            axes.set_title(curves.depths(chosen), loc="right")
+            curves.draw_references(axes, select(results, experiment="video"), dataset, model)
             curves.mark_training_level(axes, params.eps)
         line[0].set_ylabel(f"{style.name(model)}\n{style.RMSE}")
     for dataset, top, bottom in zip(datasets, grid[0], grid[-1], strict=True):
@@ -50,16 +54,12 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     return figure
 
 
+def remarks_on(params: Params) -> list[str]:
+    """What must be read with it."""
+    return remarks.frames(params) + remarks.capacity(params, params.video.models)
+
+
 def _draw_arm(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, choice: object) -> None:
-    cell = {name: getattr(choice, name) for name in ("dataset", "model", "method", "layers")}
+    cell = {name: getattr(choice, name) for name in ("dataset", "model", "arm", "layers")}
     points = curves.curve(rows, "gamma", "rmse", split="test", **cell)
-    curves.draw(axes, points, choice.method, curves.state(cells, **cell))
-    height = 0.05 if choice.method == "unconstrained" else 0.17
-    axes.text(
-        0.97,
-        height,
-        f"$L={choice.layers}$",
-        transform=axes.transAxes,
-        ha="right",
-        color=style.COLORS[choice.method],
-    )
+    curves.draw(axes, points, choice.arm, curves.state(cells, **cell))

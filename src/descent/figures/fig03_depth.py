@@ -1,4 +1,4 @@
-"""Figure 3: what more layers do to robustness, in either arm."""
+"""Figure 3: what more layers do to robustness, in every arm."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -11,32 +11,34 @@ TITLE = "Depth and robustness"
 CAPTION = """
 RMSE on test clips against the test noise level for every depth, at the headline training level (vertical
 line); light to dark: few to many layers. The paper's claim: more layers lower the RMSE at high noise only
-in the constrained arm. Dotted: the noisy input. Hollow markers: ended infeasible.
+in the constrained arm. Grey dots: the noisy input. Hollow markers: a run with constraints ended infeasible.
 """
-PARAMETERS = ["eps", "video.tolerance", "profiles.${profile}.video.layers", "evaluation.gammas"]
+PARAMETERS = ["eps", "video.tolerance", "profiles.${profile}.video", "video.evaluation.gammas"]
+DATASET, MODEL = "ucsd", "dust"  # the paper's
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """RMSE (0-255) against gamma, a panel per arm. Raises UserError without rows of the setting."""
-    dataset, model = curves.paper_choice(params)
+    dataset, model = curves.choice(params.video, DATASET, MODEL)
     setting = {"experiment": "video", "dataset": dataset, "model": model, "eps": float(params.eps)}
     rows = curves.required(results, "evaluate_video", **setting)
     cells = cells_table(rows, params)
-    methods, depths = params.video.methods, sorted(rows["layers"].unique().tolist())
-    figure, grid = style.panels(params, 1, len(methods), style.COLUMN, 2.2 + 0.15 * len(depths), sharey=True)
-    for method, axes in zip(methods, grid[0], strict=True):
+    depths = sorted(rows["layers"].unique().tolist())
+    width = style.COLUMN if len(params.arms) < 3 else style.TEXT
+    figure, grid = style.panels(params, 1, len(params.arms), width, 2.2 + 0.15 * len(depths), sharey=True)
+    for arm, axes in zip(params.arms, grid[0], strict=True):
         for step, layers in enumerate(depths):
-            cell = {"method": method, "layers": layers}
+            cell = {"arm": arm, "layers": layers}
             points = curves.curve(rows, "gamma", "rmse", split="test", **cell)
             mark = curves.state(cells, **cell)
-            color = style.shade(method, step, len(depths))
-            curves.draw(axes, points, method, mark, color=color, label=f"$L={layers}$")
+            color = style.shade(arm, step, len(depths))
+            curves.draw(axes, points, arm, mark, color=color, label=f"$L={layers}$")
         curves.mark_training_level(axes, params.eps)
-        axes.set_title(method)
+        axes.set_title(style.name(arm))
         axes.set_xlabel(style.GAMMA)
     for axes in grid[0]:
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.27), labelspacing=0.2)
-        curves.draw_reference(axes, results, dataset, "identity")
+        curves.draw_references(axes, results, dataset, model, ("identity",), experiment="video")
     grid[0][0].set_ylabel(style.RMSE)
     figure.suptitle(f"{style.name(model)}, {style.name(dataset)}", fontsize=8)
     return figure

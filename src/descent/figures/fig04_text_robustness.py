@@ -1,9 +1,10 @@
-"""Figure 4: how accuracy falls with the test noise, for every text model and data set, both arms."""
+"""Figure 4: how accuracy falls with the test noise, for every text model and data set, all arms."""
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from descent.analysis.summary import cells_table, select
+from descent.analysis.select import select
+from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_text
 from descent.config import Params
 from descent.figures.parts import curves, style, text_curves
@@ -13,18 +14,18 @@ TITLE = "Robustness of text classifiers to test noise"
 CAPTION = """
 Accuracy on test texts against the test noise level on the word embeddings, at the headline training level
 (vertical line). Rows: data sets; columns: models. Line: each arm at its best depth and trial by validation
-loss (L in the title); band: mean and standard deviation over all trials of that depth. Dotted: chance.
-Hollow markers: the constrained run ended infeasible.
+loss (L in the title, in the order of the legend where the arms differ); band: mean and standard deviation over all
+trials of that depth. Dotted: chance. Hollow markers: a run with constraints ended infeasible.
 """
 PARAMETERS = [
     "text.eps",
+    "arms",
     "text.datasets",
     "text.models",
     "text.tolerance",
     "text.search",
     "text.evaluation.gammas",
-    "profiles.${profile}.text.trials",
-    "profiles.${profile}.text.ut_text.layers",
+    "profiles.${profile}.text",
 ]
 
 
@@ -42,9 +43,9 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             chosen = select(best, dataset=dataset, model=model)
             for choice in chosen.itertuples():
                 text_curves.draw_accuracy(axes, rows, cells, choice)
-            text_curves.draw_chance(axes, dataset)
+            text_curves.draw_chance(axes, params, dataset)
             curves.mark_training_level(axes, params.text.eps, text_curves.LOW)
-            axes.set_title(f"{style.name(model)}, {style.name(dataset)}, {text_curves.depths(chosen)}")
+            axes.set_title(f"{style.name(model)}, {style.name(dataset)}, {curves.depths(chosen)}")
         line[0].set_ylabel(style.ACCURACY)
         style.percent(line[0])
     for axes in grid[-1]:

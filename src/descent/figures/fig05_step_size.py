@@ -7,29 +7,29 @@ from descent.config import Params
 from descent.figures.parts import ablations, style, text_curves
 
 TASKS = text_curves.TASKS
+STUDY = "alpha"
 TITLE = "Required descent and accuracy"
 CAPTION = """
 Mean accuracy on test texts against alpha, the descent required of every layer: left in distribution (test noise
 up to the training level), right out of distribution (above it); the vertical scales differ. Mean and standard
-deviation over seeds; dashed, with a band: the unconstrained arm. The paper's claim: accuracy out of distribution
+deviation over seeds; across, with a band: the arms beside it. The paper's claim: accuracy out of distribution
 rises with alpha, at a small price within it. Hollow: a seed ended infeasible; cross at the foot: one diverged.
 """
 PARAMETERS = [
-    "ablation",
+    "study.alpha",
     "text.tolerance",
     "text.evaluation.gammas",
-    "profiles.${profile}.ablation.alpha",
-    "profiles.${profile}.ablation.seeds",
+    "profiles.${profile}.studies.alpha",
 ]
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
-    """Mean accuracy (share) against alpha, two panels. Raises UserError without rows of the ablation."""
-    _, cells = ablations.cells_of(results, params, "alpha")
+    """Mean accuracy (share) against alpha, two panels. Raises UserError without rows of the study."""
+    study, (_, cells) = params.studied(STUDY), ablations.cells_of(results, params, STUDY)
     figure, (grid,) = style.panels(params, 1, 2, style.TEXT, 2.5, TASKS)
     for axes, where in zip(grid, ("in", "out_of"), strict=True):
-        ablations.draw(axes, cells, f"accuracy_{where}_distribution")
-        title = f"{ablations.title(params)}, {where.replace('_', ' ')} distribution"
-        axes.set(title=title, xlabel=ablations.ALPHA, ylabel=style.ACCURACY)
+        ablations.draw(axes, cells, f"accuracy_{where}_distribution", study)
+        title = f"{ablations.title(study)}, {where.replace('_', ' ')} distribution"
+        axes.set(title=title, xlabel=ablations.label(study), ylabel=style.ACCURACY)
     style.legend(figure)
     return figure

@@ -1,22 +1,23 @@
-"""Figure 6: the two arms on the causal language model, along the layers and under test noise."""
+"""Figure 6: the arms on the causal language model, along the layers and under test noise."""
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from descent.analysis.select import last_layer
 from descent.analysis.summary import cells_table
-from descent.cells import LM
 from descent.config import Params
 from descent.figures.parts import curves, style
 
 TASKS = ("lm",)
+DATASET, MODEL = "alpaca", "causal_lm"  # the paper's
 TITLE = "Layerwise descent and robustness of a causal language model"
 CAPTION = """
 Left: test cross-entropy (nats) of the response tokens as predicted from each layer by the shared final norm and
 head, test noise equal to the training level, logarithmic scale; grey: the bound that the constraints imply,
 R0 (1 - alpha)^l. Right: share of the response tokens that the last layer predicts, the text before them given,
-against the noise on the embeddings of all tokens; vertical line: training level. Both arms see the same
-instructions and noise. Means over the seeds. Hollow markers: the constrained run ended infeasible.
+against the noise on the embeddings of all tokens; vertical line: training level. All arms see the same
+instructions and noise. Means over the seeds, of the largest depth. Hollow markers: a run with constraints ended
+infeasible.
 """
 PARAMETERS = [
     "lm.eps",
@@ -24,30 +25,32 @@ PARAMETERS = [
     "lm.readout_layers",
     "lm.readout_tokens",
     "lm.evaluation.gammas",
-    "primal_dual.causal_lm",
+    "comparison",
+    "objectives.${ours}",
     "profiles.${profile}.lm",
 ]
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """f_l (nats) against l; token accuracy against gamma. Raises UserError without rows of the language model."""
-    rows = curves.required(results, "evaluate_lm", experiment="lm", eps=float(params.lm.eps))
+    dataset, model = curves.choice(params.lm, DATASET, MODEL)
+    layers, eps = max(params.model_budget(model)["layers"]), float(params.lm.eps)
+    setting = {"dataset": dataset, "model": model, "layers": layers, "eps": eps}
+    rows = curves.required(results, "evaluate_lm", experiment="lm", **setting)
     cells = cells_table(rows, params)
     figure, ((loss, accuracy),) = style.panels(params, 1, 2, style.TEXT, 2.6, TASKS)
-    for method in params.lm.methods:
-        cell = {"experiment": "lm", "method": method}
-        state = curves.state(cells, **cell)
-        points = curves.curve(rows, "layer", "loss", split="test", gamma=float(params.lm.eps), **cell)
-        curves.draw(loss, points, method, state, marker="o")
-        points = curves.curve(last_layer(rows), "gamma", "accuracy", split="test", **cell)
-        curves.draw(accuracy, points, method, state, marker="o")
-    asked, layers = params.lm_constraints(), params.budget.lm.layers
-    curves.draw_bound(loss, asked.R0, asked.alpha, asked.cap_layer, layers)
-    curves.mark_training_level(accuracy, params.lm.eps, 0.22)
+    for arm in params.arms:
+        state = curves.state(cells, arm=arm)
+        points = curves.curve(rows, "layer", "loss", split="test", gamma=eps, arm=arm)
+        curves.draw(loss, points, arm, state, marker="o")
+        points = curves.curve(last_layer(rows), "gamma", "accuracy", split="test", arm=arm)
+        curves.draw(accuracy, points, arm, state, marker="o")
+    curves.draw_bound(loss, params.problem(dataset, model), layers)
+    curves.mark_training_level(accuracy, eps, 0.22)
     style.logarithmic(loss)
     style.percent(accuracy)
     loss.xaxis.get_major_locator().set_params(integer=True)
-    where = f"{style.name(LM[1])}, {style.name(LM[0])}, $L={layers}$"
+    where = f"{style.name(model)}, {style.name(dataset)}, $L={layers}$"
     loss.set(title=where, xlabel=style.LAYER, ylabel=style.LOSS)
     accuracy.set(title=where, xlabel=style.GAMMA, ylabel="token " + style.ACCURACY)
     style.legend(figure, columns=5)

@@ -1,7 +1,6 @@
 """Figure 7: the loss at the output of every layer, one panel per depth."""
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from descent.analysis.summary import cells_table
@@ -12,41 +11,37 @@ TITLE = "Loss along the layers"
 CAPTION = """
 Test loss at the output of each layer, at the headline training level, test noise equal to it; one panel
 per depth, logarithmic scale. Grey: the bound that the constraints imply, R0 (1 - alpha)^l counted from
-the capped layer; a constrained run that satisfies them exactly lies on or below it. Unconstrained runs
-see no bound and need not descend. Hollow markers: ended infeasible.
+the capped layer; a constrained run that satisfies them exactly lies on or below it. Runs without constraints
+see no bound and need not descend. Hollow markers: a run with constraints ended infeasible.
 """
+DATASET, MODEL = "ucsd", "dust"  # the paper's
 PARAMETERS = [
     "eps",
-    "primal_dual.dust.alpha",
-    "primal_dual.dust.R0",
+    "comparison",
+    "objectives.${ours}",
     "video.patch_loss",
     "video.tolerance",
-    "profiles.${profile}.video.layers",
+    "profiles.${profile}.video",
 ]
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """f_l against l for DUST on UCSD (or the first ones in use). Raises UserError without rows of them."""
-    dataset, model = curves.paper_choice(params)
+    dataset, model = curves.choice(params.video, DATASET, MODEL)
     eps = float(params.eps)
     rows = curves.required(results, "evaluate_video", experiment="video", dataset=dataset, model=model, eps=eps)
     cells = cells_table(rows, params)
     depths = sorted(rows["layers"].unique().tolist())
     figure, grid = style.panels(params, 1, len(depths), style.TEXT, 2.3, sharey=True)
     for layers, axes in zip(depths, grid[0], strict=True):
-        for method in params.video.methods:
-            cell = {"method": method, "layers": layers}
+        for arm in params.arms:
+            cell = {"arm": arm, "layers": layers}
             points = curves.curve(rows, "layer", "loss", split="test", gamma=eps, **cell)
-            curves.draw(axes, points, method, curves.state(cells, **cell), marker="o")
-        _draw_bound(axes, params, model, layers)
+            curves.draw(axes, points, arm, curves.state(cells, **cell), marker="o")
+        curves.draw_bound(axes, params.problem(dataset, model), layers)
         axes.set(title=f"{style.name(model)}, {style.name(dataset)}, $L={layers}$", xlabel=style.LAYER)
         style.logarithmic(axes)
         axes.set_xticks(range(layers + 1))
     grid[0][0].set_ylabel(style.LOSS)
     style.legend(figure)
     return figure
-
-
-def _draw_bound(axes: Axes, params: Params, model: str, layers: int) -> None:
-    asked = params.constraints(model)
-    curves.draw_bound(axes, asked.R0, asked.alpha, asked.cap_layer, layers)

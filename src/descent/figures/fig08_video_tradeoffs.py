@@ -3,42 +3,40 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from descent.analysis.summary import PAIR, best_depth, cells_table, pairs, select
-from descent.config import PATCH_MODELS, Params
+from descent.analysis.select import select
+from descent.analysis.summary import PAIR, best_depth, cells_table, pairs
+from descent.config import Params
 from descent.figures.parts import curves, style
 
 PANELS = 3
 TITLE = "Further trade-offs between low and high noise"
 CAPTION = """
 RMSE on test clips against the test noise level for three further settings, chosen by rule: among all
-(data set, model, depth, training level) where both arms ran, none diverged and the constrained one ended
-feasible, less the pairs that Figure 2 shows, those where the difference constrained - unconstrained
+(data set, model, depth, training level) where both arms of `comparison` ran, none diverged and none that has
+constraints ended infeasible, less the pairs that Figure 2 shows, those where the difference between the arms
 changes most between in-distribution (mean over gamma <= eps) and out-of-distribution noise (mean over
 gamma > eps); the largest of each model first, then the largest of what is left. Vertical line: training
-level; dotted: the noisy input (not for ViT, which sees the frames resized).
+level; dotted: the noisy input.
 """
 PARAMETERS = [
     "eps",
+    "comparison",
     "video.models",
     "video.datasets",
-    "profiles.${profile}.video.eps",
-    "profiles.${profile}.video.layers",
-    "profiles.${profile}.video.vit",
-    "evaluation.gammas",
+    "profiles.${profile}.video",
+    "video.evaluation.gammas",
 ]
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """RMSE (0-255) against gamma, a panel per chosen setting. Raises UserError without rows of both arms."""
     rows = curves.required(results, "evaluate_video", experiment="video")
-    settings = chosen(cells_table(rows, params), float(params.eps))
+    settings = chosen(cells_table(rows, params), params)
     figure, grid = style.panels(params, 1, PANELS, style.TEXT, 2.2)
     for axes, setting in zip(grid[0], settings, strict=False):
-        for method in params.video.methods:
-            points = curves.curve(rows, "gamma", "rmse", split="test", method=method, **setting)
-            curves.draw(axes, points, method)
-        if setting["model"] in PATCH_MODELS:
-            curves.draw_reference(axes, results, setting["dataset"], "identity")
+        for arm in curves.pair(params):
+            curves.draw(axes, curves.curve(rows, "gamma", "rmse", split="test", arm=arm, **setting), arm)
+        curves.draw_references(axes, rows, setting["dataset"], setting["model"], ("identity",))
         curves.mark_training_level(axes, setting["eps"])
         axes.set_title(
             f"{style.name(setting['model'])}, {style.name(setting['dataset'])}, "
@@ -47,22 +45,23 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         axes.set_xlabel(style.GAMMA)
     for axes in grid[0][len(settings) :]:
         axes.set_axis_off()
-        axes.text(0.5, 0.5, "no further setting\nin this grid", ha="center", va="center", color="#666666")
+        axes.text(0.5, 0.5, "no further setting\nin this grid", ha="center", va="center", color=style.GREY)
     grid[0][0].set_ylabel(style.RMSE)
     style.legend(figure)
     return figure
 
 
-def chosen(cells: pd.DataFrame, headline: float) -> list[dict]:
+def chosen(cells: pd.DataFrame, params: Params) -> list[dict]:
     """The settings that the caption's rule picks, at most three, the most turning first."""
-    sound = cells[~cells["diverged"].fillna(False)]
-    sound = sound[(sound["method"] != "constrained") | sound["feasible"].fillna(False)]
+    sound = select(cells, experiment="video", trained=True, infeasible=False)
+    sound = sound[~sound["diverged"].fillna(False)]
     measures = ("rmse_out_of_distribution", "rmse_in_distribution")
-    beyond, within = (both["constrained"] - both["unconstrained"] for both in (pairs(sound, m) for m in measures))
+    both = [pairs(sound, measure, params.comparison) for measure in measures]
+    beyond, within = (wide["ours"] - wide["baseline"] for wide in both)
     turn = (beyond - within).abs().dropna().rename("turn").reset_index()
     setting = [column for column in PAIR if column != "seed"]
     turn = turn.groupby(setting, as_index=False)["turn"].mean()
-    shown = select(best_depth(cells), eps=headline)[setting].drop_duplicates()
+    shown = select(best_depth(cells), eps=float(params.eps))[setting].drop_duplicates()
     turn = turn.merge(shown, how="left", indicator=True).query("_merge == 'left_only'")
     turn = turn.sort_values(["turn", *setting], ascending=[False] + [True] * len(setting))
     first = turn.drop_duplicates("model")

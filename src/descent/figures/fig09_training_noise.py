@@ -4,53 +4,55 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from descent.analysis.select import last_layer
-from descent.analysis.summary import cells_table, select
+from descent.analysis.select import last_layer, select
+from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_text
 from descent.config import Params
 from descent.figures.parts import curves, style, text_curves
 
 TASKS = text_curves.TASKS
+DATASET, MODEL = "imdb", "distilbert"  # the paper's
 TITLE = "Training noise, robustness and layerwise error"
 CAPTION = """
-One text model at every training level; light to dark: low to high. Left: accuracy on test texts against the
-test noise level; dotted: chance. Right: error rate (1 - accuracy) of what the shared readout says at each layer,
-test noise equal to the training level. Each arm and level at its best trial (and depth) by validation loss.
-Hollow markers: the constrained run ended infeasible.
+One text model at every training level, the two arms of `comparison`; light to dark: low to high. Left: accuracy on
+test texts against the test noise level; dotted: chance. Right: error rate (1 - accuracy) of what the shared
+readout says at each layer, test noise equal to the training level. Each arm and level at its best trial (and
+depth) by validation loss. Hollow markers: a run with constraints ended infeasible.
 """
 PARAMETERS = [
     "text.eps",
+    "comparison",
     "text.datasets",
     "text.models",
     "text.tolerance",
     "text.evaluation.gammas",
     "profiles.${profile}.text.eps",
-    "profiles.${profile}.text.trials",
+    "profiles.${profile}.text.seeds",
 ]
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Accuracy against gamma; error rate against l. Raises UserError without rows of the setting."""
-    dataset, model = text_curves.paper_choice(params, "imdb", "distilbert")
+    dataset, model = curves.choice(params.text, DATASET, MODEL)
     rows = curves.required(results, "evaluate_text", experiment="text", dataset=dataset, model=model)
     cells = cells_table(rows, params)
-    best = best_text(cells)
+    best = best_text(cells[cells["arm"].isin(curves.pair(params))])
     levels = sorted(best["eps"].unique().tolist())
     figure, ((accuracy, error),) = style.panels(params, 1, 2, style.TEXT, 2.3 + 0.06 * len(levels), TASKS)
-    for method in params.text.methods:
-        accuracy.add_line(Line2D([], [], linestyle="none", label=method))  # heads its part of the legend
+    for arm in curves.pair(params):
+        accuracy.add_line(Line2D([], [], linestyle="none", label=style.name(arm)))  # heads its part of the legend
         for step, eps in enumerate(levels):
-            look = {"color": style.shade(method, step, len(levels)), "label": rf"$\epsilon={eps:g}$"}
-            for choice in select(best, method=method, eps=eps).itertuples():
+            look = {"color": style.shade(arm, step, len(levels)), "label": rf"$\epsilon={eps:g}$"}
+            for choice in select(best, arm=arm, eps=eps).itertuples():
                 cell = {name: getattr(choice, name) for name in text_curves.IDENTITY}
                 mark = curves.state(cells, **cell)
                 points = curves.curve(last_layer(rows), "gamma", "accuracy", split="test", **cell)
-                curves.draw(accuracy, points, method, mark, **look)
+                curves.draw(accuracy, points, arm, mark, **look)
                 right = curves.curve(rows, "layer", "accuracy", split="test", gamma=eps, **cell)
-                curves.draw(error, 1 - right, method, mark, **look)
-    text_curves.draw_chance(accuracy, dataset)
+                curves.draw(error, 1 - right, arm, mark, **look)
+    text_curves.draw_chance(accuracy, params, dataset)
     for axes in (accuracy, error):
-        axes.set_title(f"{style.name(model)}, {style.name(dataset)}, {text_curves.depths(best)}")
+        axes.set_title(f"{style.name(model)}, {style.name(dataset)}, {curves.depths(best)}")
         style.percent(axes)
     error.xaxis.get_major_locator().set_params(integer=True)
     accuracy.set(xlabel=style.GAMMA, ylabel=style.ACCURACY)

@@ -3,38 +3,38 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from descent.analysis.summary import cells_table, select
+from descent.analysis.select import select
+from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_text
 from descent.config import Params
 from descent.figures.parts import curves, style, text_curves
 
 TASKS = text_curves.TASKS
-MODELS = ("ut_text", "distilbert")
+DATASET, MODELS = "mnli", ("ut_text", "distilbert")  # the paper's
 TITLE = "Robustness on MNLI at every training level"
 CAPTION = """
-Accuracy on test texts against the test noise level. Rows: models; columns: training levels (vertical line).
-Line: each arm at its best depth and trial by validation loss; band: mean and standard deviation over all
-trials of that depth. Dotted: chance. Hollow markers: the constrained run ended infeasible.
+Accuracy on test texts against the test noise level. Rows: models; columns: training levels (vertical line). Line:
+each arm of `comparison` at its best depth and trial by validation loss; band: mean and standard deviation over all
+trials of that depth. Dotted: chance. Hollow markers: a run with constraints ended infeasible.
 """
 PARAMETERS = [
     "text.eps",
+    "comparison",
     "text.datasets",
     "text.models",
     "text.tolerance",
     "text.evaluation.gammas",
-    "profiles.${profile}.text.eps",
-    "profiles.${profile}.text.trials",
-    "profiles.${profile}.text.ut_text.layers",
+    "profiles.${profile}.text",
 ]
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Accuracy against gamma, a panel per model and level. Raises UserError without rows of the data set."""
-    dataset, first = text_curves.paper_choice(params, "mnli", MODELS[0])
+    dataset, first = curves.choice(params.text, DATASET, MODELS[0])
     models = [model for model in MODELS if model in params.text.models] or [first]
     rows = curves.required(results, "evaluate_text", experiment="text", dataset=dataset)
     cells = cells_table(rows, params)
-    best = best_text(cells)
+    best = best_text(cells[cells["arm"].isin(curves.pair(params))])
     levels = sorted(best["eps"].unique().tolist())
     look = {"sharex": True, "sharey": "row"}
     size = (style.TEXT, 0.9 + 1.5 * len(models))
@@ -43,7 +43,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         for eps, axes in zip(levels, line, strict=True):
             for choice in select(best, model=model, eps=eps).itertuples():
                 text_curves.draw_accuracy(axes, rows, cells, choice)
-            text_curves.draw_chance(axes, dataset)
+            text_curves.draw_chance(axes, params, dataset)
             curves.mark_training_level(axes, eps, text_curves.LOW)
         line[0].set_ylabel(f"{style.name(model)}, {style.name(dataset)}\n{style.ACCURACY}")
         style.percent(line[0])

@@ -7,7 +7,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from descent.analysis.summary import CELL, cells_table, first_constrained, select
+from descent.analysis.select import CELL, TRAINED, select
+from descent.analysis.summary import cells_table, first_constrained
 from descent.config import Params
 from descent.figures.parts import curves, style
 
@@ -24,28 +25,24 @@ corner: how many cells descend at every layer. Infeasible cells are included; di
 PARAMETERS = [
     "video.datasets",
     "video.models",
-    "profiles.${profile}.video.layers",
-    "profiles.${profile}.video.vit.layers",
-    "profiles.${profile}.video.eps",
-    "profiles.${profile}.video.seeds",
-    "primal_dual.ut.cap_layer",
-    "primal_dual.dust.cap_layer",
-    "primal_dual.vit.cap_layer",
+    "profiles.${profile}.video",
+    "comparison",
+    "objectives.${ours}",
     "text.datasets",
     "text.models",
     "text.eps",
-    "profiles.${profile}.text.eps",
-    "profiles.${profile}.text.trials",
+    "profiles.${profile}.text",
 ]
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Normalised f_l against relative depth, a panel per model. Raises UserError without layer losses."""
-    models = {"video": params.video.models, "text": params.text.models}
-    figure = style.sheet(params, style.TEXT, 4.2, TASKS)
+    models = {task: getattr(params, task).models for task in TASKS if curves.in_use(params, task)}
+    figure = style.sheet(params, style.TEXT, 0.4 + 1.9 * len(models), TASKS)
     grid = figure.add_gridspec(len(models), math.lcm(*map(len, models.values())))
     for line, (task, names) in enumerate(models.items()):
-        required = curves.required(results, f"evaluate_{task}", experiment=task, metric="validation_loss")
+        wanted = {"experiment": task, "metric": "validation_loss", "shift": TRAINED}
+        required = curves.required(results, f"evaluate_{task}", **wanted)
         rows = select(results, experiment=task)
         cells = cells_table(rows, params)
         sound = cells.loc[~cells["diverged"].fillna(False), CELL]
@@ -55,7 +52,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             spot = grid[line, place * width : (place + 1) * width]
             axes = figure.add_subplot(spot, sharey=first)
             first = first or axes
-            _draw_model(axes, select(normalised, model=model), select(cells, model=model))
+            _draw_model(axes, select(normalised, model=model), select(cells, model=model), params)
             axes.set(title=f"{style.name(model)}, {task}", xlabel="relative depth")
             axes.tick_params(labelleft=axes is first)
         first.set_ylabel("loss / loss at the first\nconstrained layer ↓")
@@ -63,10 +60,10 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     return figure
 
 
-def _draw_model(axes: Axes, normalised: pd.DataFrame, cells: pd.DataFrame) -> None:
-    for place, method in enumerate(("constrained", "unconstrained")):
-        _draw_band(axes, select(normalised, method=method), method)
-        _count(axes, select(cells, method=method), method, place)
+def _draw_model(axes: Axes, normalised: pd.DataFrame, cells: pd.DataFrame, params: Params) -> None:
+    for place, arm in enumerate(params.arms):
+        _draw_band(axes, select(normalised, arm=arm), arm)
+        _count(axes, select(cells, arm=arm), arm, place)
     style.logarithmic(axes)
 
 
@@ -82,20 +79,20 @@ def _normalised(losses: pd.DataFrame, first: pd.Series) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*CELL, *DEPTH])
 
 
-def _draw_band(axes: Axes, cells: pd.DataFrame, method: str) -> None:
+def _draw_band(axes: Axes, cells: pd.DataFrame, arm: str) -> None:
     if cells.empty:
         return
-    values, color = cells[DEPTH].to_numpy(dtype=float), style.COLORS[method]
+    values, color = cells[DEPTH].to_numpy(dtype=float), style.color(arm)
     strength = min(0.25, 8 / len(values))  # hundreds of lines would hide the median
     axes.plot(DEPTH, values.T, color=color, linewidth=0.4, alpha=strength)
     low, middle, high = np.percentile(values, [10, 50, 90], axis=0)
     axes.fill_between(DEPTH, low, high, color=color, alpha=0.18, linewidth=0)
-    curves.draw(axes, pd.Series(middle, index=DEPTH), method, linewidth=2.0)
+    curves.draw(axes, pd.Series(middle, index=DEPTH), arm, linewidth=2.0)
 
 
-def _count(axes: Axes, cells: pd.DataFrame, method: str, place: int) -> None:
+def _count(axes: Axes, cells: pd.DataFrame, arm: str, place: int) -> None:
     known = cells["descending"].dropna()
     if known.empty:
         return
     text = f"{int(known.sum())} of {len(known)} descend"
-    axes.text(0.03, 0.05 + 0.1 * place, text, transform=axes.transAxes, color=style.COLORS[method])
+    axes.text(0.03, 0.04 + 0.09 * place, text, transform=axes.transAxes, color=style.color(arm))

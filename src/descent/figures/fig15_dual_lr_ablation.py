@@ -7,22 +7,22 @@ from descent.config import Params
 from descent.figures.parts import ablations, text_curves
 
 TASKS = text_curves.TASKS
+STUDY = "dual_lr"
 TITLE = "Ablation of the dual learning rate"
 CAPTION = """
 Accuracy on test texts at the lowest, the middle and the highest level of text.evaluation.gammas against the
-learning rate of the multipliers (logarithmic), on one scale. Mean and standard deviation over seeds; dashed,
-with a band: the unconstrained arm. The paper's claim: flat. Hollow: a seed ended infeasible; cross at the foot:
+learning rate of the multipliers (logarithmic), on one scale. Mean and standard deviation over seeds; across,
+with a band: the arms beside it. The paper's claim: flat. Hollow: a seed ended infeasible; cross at the foot:
 one diverged.
 """
 PARAMETERS = [
-    "ablation",
+    "study.dual_lr",
     "text.tolerance",
     "text.evaluation.gammas",
-    "profiles.${profile}.ablation.dual_lr",
-    "profiles.${profile}.ablation.seeds",
+    "profiles.${profile}.studies.dual_lr",
 ]
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
-    """Accuracy (share) against the dual rate, a panel per level. Raises UserError without rows of the ablation."""
-    return ablations.draw_three_levels(results, params, "dual_lr", ablations.DUAL_LR, "log")
+    """Accuracy (share) against the dual rate, a panel per level. Raises UserError without rows of the study."""
+    return ablations.draw_three_levels(results, params, STUDY, "log")

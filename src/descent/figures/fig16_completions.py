@@ -2,7 +2,6 @@
 
 import json
 import textwrap
-from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -11,39 +10,37 @@ from matplotlib.lines import Line2D
 from descent.config import Params
 from descent.errors import UserError
 from descent.figures.parts import curves, style
+from descent.paths import TEXTS
 
-FOLDER = Path("data/completions")
 TASKS = ("lm",)
-STAGE = "figure_completions"
 SHOWN, LINES = 4, 4  # prompts, and lines of a text
 WIDTHS = (0.2, 0.4, 0.4)  # of the columns, as shares of the sheet's
 LETTER = 0.0615  # inches: the width of one at the size used
 TITLE = "Completions under noise"
 CAPTION = """
-Greedy completions of the first prompts by both arms, with noise of level gamma on the embedding of every token,
-those of the completion too; the two arms get the same noise. Top: the lowest of the levels, bottom: the highest.
-Texts are cut to a few lines. Where the data are synthetic, prompts are made from templates, and a model of this
-size learns their form better than their facts.
+Greedy completions of the first prompts by both arms of `comparison`, with noise of level gamma on the embedding of
+every token, those of the completion too; the two arms get the same noise. Top: the lowest of the levels, bottom:
+the highest. Texts are cut to a few lines. Where the data are synthetic, prompts are made from templates, and a
+model of this size learns their form better than their facts.
 """
-PARAMETERS = ["lm.eps", "lm.completions", "profiles.${profile}.lm"]
+PARAMETERS = ["lm.eps", "lm.completions", "comparison", "profiles.${profile}.lm"]
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """A table of texts. Raises UserError where rows or completions are missing."""
     curves.required(results, "evaluate_lm", experiment="lm")
+    texts = read()
     levels = sorted(map(float, params.lm.completions.gammas))
     levels = list(dict.fromkeys([levels[0], levels[-1]]))
-    blocks = {gamma: {method: _read(method, gamma) for method in params.lm.methods} for gamma in levels}
+    blocks = {gamma: {arm: texts[key(params, arm, gamma)] for arm in curves.pair(params)} for gamma in levels}
     figure = style.sheet(params, style.TEXT, 0.35 + len(levels) * (0.3 + 0.58 * SHOWN), TASKS)
     figure.set_layout_engine("none")
     height, edges = figure.get_figheight(), [sum(WIDTHS[:place]) for place in range(3)]
     top = height - 0.18
     for gamma, found in blocks.items():
-        heads = [rf"prompt, $\gamma={gamma:g}$", *found]
-        for edge, head in zip(edges, heads, strict=False):
-            figure.text(
-                edge + 0.01, top / height, head, color=style.COLORS.get(head, "black"), weight="bold", va="top"
-            )
+        heads = {rf"prompt, $\gamma={gamma:g}$": "black"} | {style.name(arm): style.color(arm) for arm in found}
+        for edge, (head, color) in zip(edges, heads.items(), strict=True):
+            figure.text(edge + 0.01, top / height, head, color=color, weight="bold", va="top")
         top -= 0.22
         for rows in list(zip(*found.values(), strict=True))[:SHOWN]:
             figure.add_artist(Line2D([0.01, 0.99], [top / height] * 2, color="#cccccc", linewidth=0.5))
@@ -55,12 +52,17 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     return figure
 
 
-def _read(method: str, gamma: float) -> list[dict[str, str]]:
-    path = FOLDER / method / f"gamma{gamma}.json"
+def key(params: Params, arm: str, gamma: float) -> str:
+    """What `collect` calls the completions of an arm at a level."""
+    return f"{params.lm.datasets[0]} {arm} gamma{gamma}"
+
+
+def read() -> dict[str, list[dict[str, str]]]:
+    """All completions. Raises UserError where they are missing."""
     try:
-        return json.loads(path.read_text())
+        return json.loads(TEXTS.read_text())
     except FileNotFoundError:
-        raise UserError(f"{path} is missing: run `dvc repro` (stage evaluate_lm@{method} makes it)") from None
+        raise UserError(f"{TEXTS} is missing: run `dvc repro` (stage collect makes it)") from None
 
 
 def _wrapped(text: str, width: float) -> str:

@@ -1,22 +1,24 @@
 """Table 1: the hyperparameters of the video runs, beside what is known of the paper's."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from descent.config import PATCH_MODELS, Params
-from descent.figures.parts import style, tables
+from descent.config import Params
+from descent.figures.parts import remarks, style, tables
 
 PAPER = Path("data/paper/table1_video.csv")
 TITLE = "Hyperparameters of the video experiments"
 CAPTION = """
-What the runs of this page used, by model, beside the paper's Table 1 where its values are known; a dash is a
-value that is not known or does not apply. One setting serves every data set, depth and training level.
+What the runs of this page used in our arm of `comparison`, by model, beside the paper's Table 1 where its values
+are known; a dash is a value that is not known or does not apply. One setting serves every depth and training
+level; where data sets differ, their values stand in the order of video.datasets.
 """
 PARAMETERS = [
-    "primal_dual.ut",
-    "primal_dual.dust",
-    "primal_dual.vit",
+    "comparison",
+    "objectives.${ours}",
     "training",
     "profiles.${profile}.video",
     "video.patch_loss",
@@ -49,40 +51,50 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """What must be read with the table."""
-    lines = tables.vit_notes(params)
+    lines = remarks.frames(params)
     if params.profile == "paper":
         return lines
     return [*lines, f"The budget is that of profile {params.profile}; profile paper has the paper's grid."]
 
 
 def _ours(params: Params, model: str) -> dict[str, tuple[str, object]]:
-    asked, grid, budget = params.constraints(model), params.budget.video, params.budget.video.of(model)
-    rates, patches = getattr(grid, model), model in PATCH_MODELS
-    drawn = budget.epoch_sequences if patches else budget.epoch_frames
-    sparse = model == "dust" or (model == "ut" and params.models.ut.reading == "codes")
+    objective, grid, budget = _objective(params, model), params.budget.video, params.model_budget(model)
+    patches = params.components["models"][model]["INPUTS"] == "patches"
     return {
-        "R0": ("cap on the loss of the first constrained layer", asked.R0),
-        "1 - alpha": ("required ratio of successive layer losses", round(1 - asked.alpha, 10)),
-        "cap layer": ("first constrained layer", asked.cap_layer),
-        "rho": ("price of relaxation", asked.rho),
-        "resilience": ("form of relaxation", asked.resilience),
-        "lr": ("learning rate of the weights (Adam)", rates.lr),
+        "R0": ("cap on the loss of the first constrained layer", objective("R0")),
+        "1 - alpha": ("required ratio of successive layer losses", objective("alpha", lambda a: round(1 - a, 10))),
+        "cap layer": ("first constrained layer", objective("cap_layer")),
+        "rho": ("price of relaxation", objective("rho")),
+        "resilience": ("form of relaxation", objective("resilience")),
+        "lr": ("learning rate of the weights (Adam)", objective("lr")),
         "schedule": ("of that rate over the epochs", params.training.schedule),
-        "dual_lr": ("learning rate of the multipliers", rates.dual_lr),
-        "slack_lr": ("learning rate of the slacks", asked.slack_lr),
-        "dual optimizer": ("of the multipliers", asked.dual_optimizer),
+        "dual_lr": ("learning rate of the multipliers", objective("dual_lr")),
+        "slack_lr": ("learning rate of the slacks", objective("slack_lr")),
+        "dual optimizer": ("of the multipliers", objective("dual_optimizer")),
         "clip norm": ("largest gradient norm of a cell", params.training.clip_norm),
-        "warm-up": ("epochs before the constraints act", asked.warmup_epochs),
-        "epochs": ("epochs of training", budget.epochs),
-        "inputs": ("patch sequences (ViT: frames) per epoch", drawn or "all"),
-        "batch": ("of these per step", budget.batch),
-        "T": ("tokens (patches at one place) per sequence", grid.tokens if patches else None),
-        "N": ("atoms of the dictionary", grid.atoms if sparse else None),
-        "weights": ("where they come from", None if patches else tables.source(budget.weights)),
-        "L": ("layers", _list(grid.layers if patches else [budget.layers])),
+        "warm-up": ("epochs before the constraints act", objective("warmup_epochs")),
+        "epochs": ("epochs of training", budget["epochs"]),
+        "inputs": ("patch sequences or frames per epoch", budget["epoch_inputs"] or "all"),
+        "batch": ("of these per step", budget["batch"]),
+        "T": ("tokens (patches at one place) per sequence", budget["tokens"] if patches else None),
+        "N": ("atoms of the dictionary", budget.get("atoms")),
+        "weights": ("where they come from", tables.source(budget.get("weights"))),
+        "L": ("layers", _list(budget["layers"])),
         "eps": ("training noise levels", _list([*grid.eps, params.eps])),
         "seeds": ("random seeds", _list(grid.seeds)),
     }
+
+
+def _objective(params: Params, model: str) -> Callable[..., object]:
+    """Looks a value of our arm's objective up: of all data sets where they differ, None where the arm has none."""
+    rate = {"lr": params.model_budget(model)["lr"]}
+    ours = [rate | params.objective(params.comparison.ours, name, model) for name in params.video.datasets]
+
+    def objective(key: str, written: Callable[[Any], object] = lambda value: value) -> object:
+        values = [None if own.get(key) is None else written(own[key]) for own in ours]
+        return values[0] if len(set(values)) == 1 else ", ".join(map(_text, values))
+
+    return objective
 
 
 def _text(value: object) -> str:

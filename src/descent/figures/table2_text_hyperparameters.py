@@ -15,20 +15,18 @@ SHARED = ["layers", "eps", "1 - alpha", "R0", "rho", "dual_lr"]  # what the pape
 HEADS = {"layers": "L", "dual_lr": "dual lr"}
 TITLE = "Hyperparameters of the text experiments"
 CAPTION = """
-What the constrained runs of this page used: for each model and data set the trial (and depth) with the lowest
-validation loss at the headline training level text.eps, beside the paper's Table 2, which lists its best run over
-all levels by a rule that it does not tell. lr: of the weights; dual lr: of the multipliers; source: where the
-weights, or UT's word embeddings, come from. A dash is a value that is not known.
+What the runs of this page used in our arm of `comparison`: for each model and data set the trial (and depth) with
+the lowest validation loss at the headline training level text.eps, beside the paper's Table 2, which lists its
+best run over all levels by a rule that it does not tell. lr: of the weights; dual lr: of the multipliers; source:
+where the weights, or UT's word embeddings, come from. A dash is a value that is not known.
 """
 PARAMETERS = [
     "text.eps",
     "text.datasets",
     "text.models",
-    "text.per_dataset",
     "text.search",
-    "primal_dual.ut_text",
-    "primal_dual.distilbert",
-    "primal_dual.roberta",
+    "comparison",
+    "objectives.${ours}",
     "profiles.${profile}.text",
 ]
 
@@ -36,18 +34,18 @@ PARAMETERS = [
 def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """One row per (model, dataset): our values, the trial, the source, and the paper's values (`paper_<name>`).
 
-    Raises UserError where no constrained text cell has rows.
+    Raises UserError where our arm has no rows.
     """
-    asked = {"experiment": "text", "method": "constrained", "eps": float(params.text.eps)}
-    rows = curves.required(results, "evaluate_text", **asked)
+    ours = params.comparison.ours
+    rows = curves.required(results, "evaluate_text", experiment="text", arm=ours, eps=float(params.text.eps))
     best = best_text(cells_table(rows, params))
     best["1 - alpha"] = (1 - best["alpha"]).round(10)
-    best["R0"] = [params.text_constraints(row.model, row.dataset).R0 for row in best.itertuples()]
+    best["R0"] = [params.objective(ours, row.dataset, row.model).get("R0") for row in best.itertuples()]
     best["source"] = [source(params, model) for model in best["model"]]
-    ours = best[["model", "dataset", *SHARED, "lr", "source", "seed"]].rename(columns={"seed": "trial"})
-    paper = tables.paper(PAPER).rename(columns={name: f"paper_{name}" for name in SHARED})
+    table = best[["model", "dataset", *SHARED, "lr", "source", "seed"]].rename(columns={"seed": "trial"})
+    paper = tables.paper(PAPER, params, "text").rename(columns={name: f"paper_{name}" for name in SHARED})
     order = {model: place for place, model in enumerate(params.text.models)}
-    table = ours.merge(paper, how="left", on=["model", "dataset"])
+    table = table.merge(paper, how="left", on=["model", "dataset"])
     return table.sort_values(
         ["model", "dataset"], key=lambda c: c.map(order) if c.name == "model" else c, ignore_index=True
     )
@@ -68,16 +66,16 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """What must be read with the table."""
-    lines = text_curves.depth_notes(table)
+    lines = text_curves.depth_notes(table, params)
     if params.profile != "paper":
         lines.append(f"Budget and sources are those of profile {params.profile}; profile paper has the paper's.")
     return lines
 
 
-def source(params: Params, model: str) -> str:
-    """Where a model's weights, or its word embeddings, come from, in words."""
-    budget = getattr(params.budget.text, model)
-    return tables.source(budget.embeddings if hasattr(budget, "embeddings") else budget.weights)
+def source(params: Params, model: str) -> str | None:
+    """Where a model's weights, or its word embeddings, come from, in words; None where nothing is said of it."""
+    budget = params.model_budget(model)
+    return tables.source(budget.get("weights") or budget.get("embeddings"))
 
 
 def _text(value: object) -> str:

@@ -1,10 +1,10 @@
 """Table 5: the hyperparameters of the language model, beside what is known of the paper's."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from descent.cells import LM
 from descent.config import Params
 from descent.figures.parts import curves, style, tables
 
@@ -13,29 +13,25 @@ TASKS = ("lm",)
 SHARED = ["L", "eps", "1 - alpha", "R0", "rho", "LoRA r", "LoRA alpha", "LoRA dropout", "lr", "dual lr"]
 TITLE = "Hyperparameters of the causal language model"
 CAPTION = """
-What the constrained run of this page used, beside the paper's Table 5, one of whose two learning rates is lost.
-lr: of the weights; dual lr: of the multipliers. A dash is a value that is not known or, of LoRA, that there are no
-adapters and every weight trains.
+What the runs of this page used in our arm of `comparison`, beside the paper's Table 5, one of whose two learning
+rates is lost. lr: of the weights; dual lr: of the multipliers. A dash is a value that is not known or, of LoRA,
+that there are no adapters and every weight trains.
 """
-PARAMETERS = ["lm.eps", "lm.optimizer", "primal_dual.causal_lm", "profiles.${profile}.lm"]
+PARAMETERS = ["lm.eps", "lm.optimizer", "comparison", "objectives.${ours}", "profiles.${profile}.lm"]
 
 
 def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """Two rows, ours and the paper's. Raises UserError where no constrained cell has rows."""
-    curves.required(results, "evaluate_lm", experiment="lm", method="constrained", eps=float(params.lm.eps))
-    asked, budget = params.lm_constraints(), params.budget.lm
-    lora = budget.lora
-    adapters = (lora.rank, lora.scale, lora.dropout) if lora else (None, None, None)
-    problem = (round(1 - asked.alpha, 10), asked.R0, asked.rho)
-    values = (budget.layers, params.lm.eps, *problem, *adapters, budget.lr, budget.dual_lr)
-    ours = {
-        "source": "ours",
-        "model": source(params),
-        "dataset": style.name(LM[0]),
-        **dict(zip(SHARED, values, strict=True)),
-    }
+    """A row for every model, data set and depth of ours, then the paper's. Raises UserError without our rows."""
+    arm = params.comparison.ours
+    curves.required(results, "evaluate_lm", experiment="lm", arm=arm, eps=float(params.lm.eps))
+    ours = [
+        _ours(params, model, dataset, layers)
+        for model in params.lm.models
+        for dataset in params.lm.datasets
+        for layers in sorted(set(params.model_budget(model)["layers"]))
+    ]
     paper = pd.read_csv(PAPER).rename(columns={"epsilon": "eps"}).assign(source="paper")
-    table = pd.concat([pd.DataFrame([ours]).astype(dict.fromkeys(SHARED, float)), paper], ignore_index=True)
+    table = pd.concat([pd.DataFrame(ours).astype(dict.fromkeys(SHARED, float)), paper], ignore_index=True)
     return table[["source", "model", "dataset", *SHARED]]
 
 
@@ -58,12 +54,26 @@ def notes(table: pd.DataFrame, params: Params) -> list[str]:
     return [f"Budget and sources are those of profile {params.profile}; profile paper has the paper's."]
 
 
-def source(params: Params) -> str:
-    """Where the model's weights come from, in words."""
-    weights = params.budget.lm.weights
-    if weights.hub is not None:
-        return weights.hub.id
-    return f"folder {weights.path}" if weights.path else f"random, width {weights.random.width}"
+def _ours(params: Params, model: str, dataset: str, layers: int) -> dict[str, object]:
+    budget = params.model_budget(model)
+    objective, lora = params.objective(params.comparison.ours, dataset, model), budget.get("lora") or {}
+    alpha = objective.get("alpha")
+    values = (
+        layers,
+        params.lm.eps,
+        None if alpha is None else round(1 - alpha, 10),
+        *(objective.get(name) for name in ("R0", "rho")),
+        *(lora.get(name) for name in ("rank", "scale", "dropout")),
+        objective.get("lr", budget["lr"]),
+        objective.get("dual_lr"),
+    )
+    identity = {"source": "ours", "model": source(budget.get("weights")), "dataset": style.name(dataset)}
+    return identity | dict(zip(SHARED, values, strict=True))
+
+
+def source(weights: dict[str, Any] | None) -> str:
+    """Where a model's weights come from, in words: a name of the hub as the paper writes it."""
+    return (tables.source(weights) or tables.MISSING).removeprefix("hub: ")
 
 
 def _text(value: float) -> str:

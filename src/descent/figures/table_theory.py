@@ -1,5 +1,7 @@
 """Not in the paper: what its theory bounds, in numbers."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
@@ -18,17 +20,18 @@ the largest test noise, beside the bound of Corollary 3 there (lower is better; 
 enough). best: the lowest loss of any layer minus the lowest known of the data set, beside Theorem 2's radius
 zeta / alpha without its term in nu; bold where it lies within. What cannot be measured: nu, K nu, P*.
 """
-PARAMETERS = ["eps", "text.eps", "evaluation.gammas", "text.evaluation.gammas", "ablation"]
+PARAMETERS = ["eps", "text.eps", "video.evaluation.gammas", "text.evaluation.gammas", "study.alpha"]
 DIGITS = 4
+left_out = curves.without_constraints
 
 
 def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """One row per cell of theory.shown: its identity, alpha, and the measured quantities.
 
-    Raises UserError where neither video nor text has rows.
+    Raises UserError where video or text, though in use, has no rows.
     """
-    curves.required(results, "evaluate_video", experiment="video")
-    curves.required(results, "evaluate_text", experiment="text")
+    for task in filter(partial(curves.in_use, params), TASKS):
+        curves.required(results, f"evaluate_{task}", experiment=task)
     rows, losses = [], theory.layer_losses(results)
     for _, cell in theory.shown(results, params).iterrows():
         found = theory.of_cell(losses, cell, params)
@@ -53,7 +56,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     """A row per cell as text under a two-row header."""
     rows = []
     for row in table.to_dict("records"):
-        identity = [style.name(row["dataset"]), style.name(row["model"]), row["method"], str(row["layers"])]
+        identity = [*(style.name(row[word]) for word in ("dataset", "model", "arm")), str(row["layers"])]
         numbers = [tables.number(row[name], DIGITS) for name in ("violation", "violation_out", "bound_out")]
         best = tables.number(row["best"], DIGITS, bold=row["best"] <= row["radius"])
         measured = [
@@ -72,11 +75,11 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """How often the bounds hold, by arm."""
     lines = []
-    for method, rows in table.groupby("method"):
+    for arm, rows in table.groupby("arm"):
         within = int((rows["violation_out"] <= rows["bound_out"]).sum())
         near = int((rows["best"] <= rows["radius"]).sum())
         lines.append(
-            f"{method}: Corollary 3's bound holds at the largest noise in {within} of {len(rows)} cells; the best "
-            f"layer is within zeta / alpha of the best known loss in {near}."
+            f"{style.name(arm)}: Corollary 3's bound holds at the largest noise in {within} of {len(rows)} cells; "
+            f"the best layer is within zeta / alpha of the best known loss in {near}."
         )
     return lines

@@ -24,10 +24,10 @@ DAMAGE = (
 )
 
 
-def check_suffix(name: str) -> None:
-    """Raises UserError unless the name is that of an archive that `unpack` can read."""
-    if not name.lower().endswith(SUFFIXES):
-        raise UserError(f"{name}: not a folder, nor an archive of a known kind ({', '.join(SUFFIXES)})")
+def check_suffix(name: str, suffixes: tuple[str, ...] = SUFFIXES) -> None:
+    """Raises UserError unless a file's name ends as one that can be read, by default with `unpack`."""
+    if not name.lower().endswith(suffixes):
+        raise UserError(f"{name}: not a folder, nor a file of a known kind ({', '.join(suffixes)})")
 
 
 def unpack(archive: Path, folder: Path) -> None:

@@ -1,7 +1,6 @@
 """Downloads that resume, and that are what their checksum says."""
 
 import hashlib
-import os
 import sys
 import time
 from pathlib import Path
@@ -12,21 +11,12 @@ import urllib3
 from tqdm import tqdm
 
 from descent.errors import UserError
+from descent.io.places import project_root
 
 ATTEMPTS = 5
 WAIT = 2.0  # seconds before the second attempt, doubled before each further one
 TIMEOUT = 30.0
 BLOCK = 1 << 20
-
-
-def project_root() -> Path:
-    """The user's project folder, also where `dvc exp run --temp` runs a stage in a folder of its own."""
-    return Path(os.environ.get("DVC_ROOT", "."))
-
-
-def local(local_data: str, path: str) -> Path:
-    """Where a `path` of params.yaml points: relative to the folder `local_data`, and that to the project."""
-    return project_root() / Path(local_data).expanduser() / Path(path).expanduser()
 
 
 def download(url: str, sha256: str) -> Path:

@@ -1,19 +1,24 @@
-"""Folders that are there whole or not at all, and what is in them."""
+"""Folders and small files that are there whole or not at all, and what is in a folder."""
 
 import hashlib
 import shutil
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 
 @contextmanager
-def written_whole(folder: Path) -> Iterator[Path]:
+def atomic_folder(folder: Path, shared: bool = False) -> Iterator[Path]:
     """A temporary sibling to write into; it takes the place of `folder` when the block ends well.
 
     When the block raises, the sibling is removed and `folder` stays as it was.
+
+    Args:
+        shared: several processes may write the same folder at once; else what a killed one left is removed first.
     """
-    partial = folder.with_name(f".{folder.name}.partial")
+    own = f"-{uuid.uuid4().hex[:8]}" if shared else ""
+    partial = folder.with_name(f".{folder.name}.partial{own}")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
@@ -23,6 +28,27 @@ def written_whole(folder: Path) -> Iterator[Path]:
         partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[Path]:
+    """A temporary sibling to write; it takes the place of `path` when the block ends well, and is gone otherwise.
+
+    Its name is its own: of two processes that write the same file the later one wins, and each file is whole.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a small file whole or not at all; its folder is made where there is none."""
+    with atomic_file(path) as partial:
+        partial.write_text(text, encoding="utf-8")
 
 
 def content(folder: Path) -> dict[str, str]:

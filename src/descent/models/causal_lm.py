@@ -1,62 +1,86 @@
-"""A causal language model of the Llama family (METHOD 3.6), read out at every token of every layer."""
+"""A causal language model of the Llama family (section 5.3), read out at every token of every layer."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 from jaxtyping import Float, Int64
-from safetensors import SafetensorError
+from pydantic import model_validator
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn.functional import embedding, linear
-from transformers import AutoConfig, Cache, LlamaConfig, LlamaForCausalLM, PretrainedConfig
-from transformers.utils import logging
+from transformers import Cache, LlamaConfig, LlamaForCausalLM, PretrainedConfig
 
-from descent.cells import Cell
-from descent.config import Params
 from descent.errors import UserError
-from descent.io.downloads import local
-from descent.tasks.lm.data import Instructions
-from descent.tasks.lm.schema import LanguageModelBudget, LlamaWeights, LoRA
+from descent.models.parts.inputs import LMInputs, Pretrained
+from descent.models.parts.pretrained import PretrainedBackbone, check, configuration, load, place
+from descent.schema import Budget as Common
+from descent.schema import Count, Positive, Schema, Share
 from descent.training.noise import WEIGHTS, seeded
 
+LABEL = "Causal LM"
+TASK = "lm"
 LLAMA = 5  # of the streams of initial weights
-TABLE, HEAD, NORM = "model/embed_tokens/weight", "lm_head/weight", "model/norm"
-WHERE = "profiles.<profile>.lm"
-
-logging.set_verbosity_error()
-logging.disable_progress_bar()
+TABLE = "embed_tokens/weight"
 
 
-class CausalLM(nn.Module):
-    """One cell: the library's model under our contract, trained parameters with a cells axis of length one.
+class Settings(Schema):
+    """Which of the tokenizers is the model's."""
 
-    The library's module keeps its structure alone; the tensors live here and are lent to it at each call. What
-    does not train is a buffer outside the state: of a model with adapters, checkpoints and the store hold the
-    adapters.
-    """
+    tokenizer: str
+
+
+class Size(Schema):
+    """A Llama with random weights."""
+
+    width: Count
+    heads: Count
+    key_value_heads: Count
+    feedforward: Count
+
+    @model_validator(mode="after")
+    def _whole_heads(self) -> "Size":
+        if self.width % (2 * self.heads) or self.heads % self.key_value_heads:
+            raise ValueError(
+                f"width {self.width} must be an even multiple of heads {self.heads} (rotary positions turn pairs "
+                f"of numbers), and heads one of key_value_heads {self.key_value_heads}"
+            )
+        return self
+
+
+class Weights(Pretrained):
+    """Where the model comes from: exactly one of random, path (a local folder), hub."""
+
+    random: Size | None = None
+
+
+class LoRA(Schema):
+    """Low-rank adapters on all linear layers but the readout."""
+
+    rank: Count
+    scale: Positive
+    dropout: Share
+
+
+class Budget(Common):
+    """Beside what every model has, the weights; a pretrained model must have as many layers."""
+
+    weights: Weights
+    lora: LoRA | None  # null: every weight trains
+
+
+class CausalLM(PretrainedBackbone):
+    """One cell: the library's model, its final norm and head apart, as every layer is read out through them."""
 
     def __init__(self, whole: LlamaForCausalLM) -> None:
-        super().__init__()
-        self.layers, self.width = whole.config.num_hidden_layers, whole.config.hidden_size
-        tied = {HEAD} if whole.lm_head.weight is whole.model.embed_tokens.weight else set()
-        self.head_name = TABLE if tied else HEAD
-        for dotted, value in whole.named_parameters():  # names a tied weight once
-            name = dotted.replace(".", "/")
-            if value.requires_grad:
-                self.register_parameter(name, nn.Parameter(value.detach()[None]))
-            else:
-                self.register_buffer(name, value.detach()[None], persistent=False)
-        for dotted, value in whole.named_buffers():
-            self.register_buffer(dotted.replace(".", "/"), value[None], persistent=False)
-        norm = whole.model.norm
+        tied, norm, head = whole.lm_head.weight is whole.model.embed_tokens.weight, whole.model.norm, whole.lm_head
         whole.model.norm = nn.Identity()  # X_L is read out as every other state: normalised by the readout
-        self._parts = (whole.model.to("meta"), norm.to("meta"))  # in a tuple: their parameters are not ours
-
-    def train(self, mode: bool = True) -> "CausalLM":
-        """Dropout on or off, in the library's module too."""
-        self._parts[0].train(mode)
-        return super().train(mode)
+        super().__init__(whole.model)
+        self.layers, self.width = whole.config.num_hidden_layers, whole.config.hidden_size
+        self.head_name = TABLE if tied else "lm_head"
+        self.keep("norm", norm.weight)
+        if not tied:
+            self.keep("lm_head", head.weight)
+        self._norm = (norm.to("meta"),)
 
     @property
     def table(self) -> Float[Tensor, "1 vocabulary width"]:
@@ -77,71 +101,45 @@ class CausalLM(nn.Module):
 
         No mask is needed: texts begin at the first token, and no token sees the padding behind it.
         """
-        output = self._call(noisy, use_cache=False, output_hidden_states=True)
-        return [state[None] for state in output.hidden_states]
+        hidden = self.hidden_states(inputs_embeds=noisy.squeeze(0), use_cache=False)
+        return [state[None] for state in hidden]
 
     def go_on(
         self, noisy: Float[Tensor, "1 batch tokens width"], cache: Cache
     ) -> Float[Tensor, "1 batch tokens width"]:
         """X_L of further tokens of the texts that the cache has seen; the cache then has seen these too."""
-        return self._call(noisy, use_cache=True, past_key_values=cache).last_hidden_state[None]
+        found = self.call(inputs_embeds=noisy.squeeze(0), use_cache=True, past_key_values=cache)
+        return found.last_hidden_state[None]
 
     def normalised(self, state: Float[Tensor, "*rest width"]) -> Float[Tensor, "*rest width"]:
         """The final norm, the first half of the readout of every layer."""
-        weight = {"weight": getattr(self, f"{NORM}/weight").squeeze(0)}
-        return functional_call(self._parts[1], weight, (state,))
+        return functional_call(self._norm[0], {"weight": self.norm.squeeze(0)}, (state,))
 
     def readout(self, state: Float[Tensor, "*rest width"]) -> Float[Tensor, "*rest vocabulary"]:
-        """Logits, lm_head(norm(x)): as many numbers a token as there are words, see `token_losses` for
-        training."""
+        """Logits, lm_head(norm(x)): as many numbers a token as there are words, see `losses` for training."""
         return linear(self.normalised(state), self.head)
 
-    def _call(self, noisy: Tensor, **asked: object) -> object:
-        tensors = [*self.named_parameters(recurse=False), *self.named_buffers(recurse=False)]
-        lent = {
-            name.removeprefix("model/").replace("/", "."): value.squeeze(0)
-            for name, value in tensors
-            if name != HEAD and not name.startswith(NORM)
-        }
-        inputs = {"inputs_embeds": noisy.squeeze(0), "return_dict": True, **asked}
-        return functional_call(self._parts[0], lent, kwargs=inputs)
 
-
-def build(params: Params, data: Instructions, cells: Sequence[Cell]) -> CausalLM:
+def build(settings: Settings, budget: Budget, inputs: LMInputs, layers: int, seeds: Sequence[int]) -> CausalLM:
     """The model of one cell.
 
     Raises:
         UserError: the weights cannot be read, are of another architecture or depth, or know other tokens.
     """
-    (cell,) = cells
-    budget = params.budget.lm
-    with seeded(WEIGHTS, cell.seed, LLAMA):  # random weights, and those of adapters
+    (seed,) = seeds
+    with seeded(WEIGHTS, seed, LLAMA):  # random weights, and those of adapters
         if budget.weights.random is not None:
-            whole = LlamaForCausalLM(random_configuration(budget, data))
+            whole = LlamaForCausalLM(_random(budget, inputs, layers))
         else:
-            whole = _pretrained(budget, params.local_data, data)
+            config = _checked(budget, inputs, layers)
+            whole = load(LlamaForCausalLM, budget.weights, inputs.local_data, config, dtype=torch.float32)
         if budget.lora is not None:
             whole = adapted(whole, budget.lora)
     return CausalLM(whole.float())
 
 
-def random_configuration(budget: LanguageModelBudget, data: Instructions) -> LlamaConfig:
-    """The library's configuration of a model of the asked size for these tokens."""
-    size = budget.weights.random
-    return LlamaConfig(
-        vocab_size=data.vocabulary,
-        hidden_size=size.width,
-        intermediate_size=size.feedforward,
-        num_hidden_layers=budget.layers,
-        num_attention_heads=size.heads,
-        num_key_value_heads=size.key_value_heads,
-        max_position_embeddings=data.max_tokens,
-        bos_token_id=data.begin,
-        eos_token_id=data.end,
-        tie_word_embeddings=False,
-        initializer_range=size.width
-        ** -0.5,  # the library's 0.02 is of a width of thousands: attention would stay even
-    )
+def width(settings: Settings, budget: Budget, inputs: LMInputs) -> None:
+    """The size of a stack is not counted: the library's model takes one cell at a time."""
 
 
 def adapted(whole: LlamaForCausalLM, lora: LoRA) -> LlamaForCausalLM:
@@ -158,74 +156,39 @@ def adapted(whole: LlamaForCausalLM, lora: LoRA) -> LlamaForCausalLM:
     return inject_adapter_in_model(wanted, whole)
 
 
-def _pretrained(budget: LanguageModelBudget, local_data: str, data: Instructions) -> LlamaForCausalLM:
-    place, revision = _place(budget.weights, local_data)
-    config = _configuration(place, revision)
-    if config.model_type != "llama":
-        raise UserError(
-            f"{place} is a {config.model_type!r}, not a 'llama': name a model of the Llama architecture under "
-            f"{WHERE}.weights in params.yaml"
-        )
-    if config.num_hidden_layers != budget.layers:
-        raise UserError(
-            f"{place} has {config.num_hidden_layers} layers, {WHERE}.layers says {budget.layers}: "
-            f"make them agree in "
-            "params.yaml"
-        )
-    _check_tokens(config, data, str(place))
-    if data.max_tokens > config.max_position_embeddings:
-        raise UserError(
-            f"{place} reads at most {config.max_position_embeddings} tokens, {WHERE}.max_tokens is "
-            f"{data.max_tokens}: lower it in params.yaml"
-        )
-    try:
-        whole, told = LlamaForCausalLM.from_pretrained(
-            place, revision=revision, config=config, dtype=torch.float32, output_loading_info=True
-        )
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        raise UserError(_unreadable(place, error)) from None
-    missing = sorted(
-        set(told["missing_keys"]) - {"lm_head.weight"} if config.tie_word_embeddings else told["missing_keys"]
+def _random(budget: Budget, inputs: LMInputs, layers: int) -> LlamaConfig:
+    size = budget.weights.random
+    return LlamaConfig(
+        vocab_size=inputs.vocabulary,
+        hidden_size=size.width,
+        intermediate_size=size.feedforward,
+        num_hidden_layers=layers,
+        num_attention_heads=size.heads,
+        num_key_value_heads=size.key_value_heads,
+        max_position_embeddings=inputs.max_tokens,
+        bos_token_id=inputs.begin,
+        eos_token_id=inputs.end,
+        tie_word_embeddings=False,
+        # The library's 0.02 is of a width of thousands: attention would stay even.
+        initializer_range=size.width**-0.5,
     )
-    if missing:
-        raise UserError(f"{place} has no weights for {missing[0]}: it is of another model")
-    return whole
 
 
-def _configuration(place: Path | str, revision: str | None) -> PretrainedConfig:
-    try:
-        return AutoConfig.from_pretrained(place, revision=revision)
-    except (OSError, ValueError) as error:
-        raise UserError(_unreadable(place, error)) from None
-
-
-def _check_tokens(config: PretrainedConfig, data: Instructions, place: str) -> None:
-    """The model must know every token, and end its texts with the same one."""
+def _checked(budget: Budget, inputs: LMInputs, layers: int) -> PretrainedConfig:
+    """The configuration of pretrained weights that know every token and end their texts with the same one."""
+    config, where = configuration(budget.weights, inputs.local_data), place(budget.weights, inputs.local_data)[0]
+    check(config, where, "llama", layers, "causal_lm")
     ends = config.eos_token_id
     ends = [ends] if isinstance(ends, int) else ends
-    if data.vocabulary > config.vocab_size or (ends and data.end not in ends):
+    if inputs.vocabulary > config.vocab_size or (ends and inputs.end not in ends):
         raise UserError(
-            f"the tokenizer has {data.vocabulary} tokens and ends a text with {data.end}, {place} knows "
-            f"{config.vocab_size} and ends with {ends}: name the model's own tokenizer under {WHERE}.tokenizer"
+            f"the tokenizer has {inputs.vocabulary} tokens and ends a text with {inputs.end}, {where} knows "
+            f"{config.vocab_size} and ends with {ends}: name the model's own tokenizer under the profile's "
+            "lm.tokenizers"
         )
-
-
-def _place(source: LlamaWeights, local_data: str) -> tuple[Path | str, str | None]:
-    """What the library loads from, a folder or a hub id, and the revision."""
-    if source.hub is not None:
-        return source.hub.id, source.hub.revision
-    return local(local_data, source.path), None
-
-
-def _unreadable(place: Path | str, error: Exception) -> str:
-    reason = str(error).strip().splitlines()[0]
-    if isinstance(place, Path):
-        wanted = "config.json and model.safetensors, as the Hugging Face hub has them"
-        return f"{place} cannot be loaded: it should be a folder with {wanted} ({reason})"
-    return (
-        f"the model {place!r} cannot be loaded from the Hugging Face hub ({reason}). Without a "
-        f"network, or a licence "
-        "accepted for a gated model, put its files (config.json, model.safetensors) into a folder "
-        "under local_data "
-        f"and name it with `path` in place of `hub` under {WHERE}.weights in params.yaml"
-    )
+    if inputs.max_tokens > config.max_position_embeddings:
+        raise UserError(
+            f"{where} reads at most {config.max_position_embeddings} tokens, the profile's lm.max_tokens is "
+            f"{inputs.max_tokens}: lower it in params.yaml"
+        )
+    return config

@@ -1,17 +1,38 @@
 """DUST, the deep unfolded sequential transformer: eq. (74)-(76) with A = I and coupled weights (C.4)."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import torch
 from jaxtyping import Float
+from pydantic import AfterValidator, Field
 from torch import Tensor, nn
 from torch.nn.functional import softshrink
 
-from descent.cells import Cell
-from descent.config import Params
 from descent.models.parts.denoiser import Denoiser
-from descent.models.parts.layers import attention, dct, per_cell
+from descent.models.parts.inputs import VideoInputs
+from descent.models.parts.layers import attention, dct, per_cell, square
+from descent.schema import NonNegative, Positive, Schema, VideoBudget
+
+LABEL = "DUST"
+TASK = "video"
+INPUTS = "patches"
+
+
+class Settings(Schema):
+    """c is step_scale * |D_init|^2; kappa the share of attention in the half step."""
+
+    dictionaries: Literal["shared", "per_layer"]
+    attention: Literal["dictionary", "dct"]
+    step_scale: Positive
+    threshold: NonNegative
+    kappa: Annotated[float, Field(ge=0, le=1)]
+
+
+class Budget(VideoBudget):
+    """Beside what every video model has, the atoms N of a dictionary."""
+
+    atoms: Annotated[int, AfterValidator(square)]
 
 
 class SparseState(NamedTuple):
@@ -79,14 +100,13 @@ class DUST(Denoiser):
         return mixed if self.kappa == 1 else (1 - self.kappa) * tokens + self.kappa * mixed
 
 
-def build(params: Params, cells: Sequence[Cell]) -> DUST:
-    """A stack of cells of one data set, method and depth, as params.yaml asks for them."""
-    settings = params.models.dust
+def build(settings: Settings, budget: Budget, inputs: VideoInputs, layers: int, seeds: Sequence[int]) -> DUST:
+    """A stack of cells of one depth, a seed each; all start as the DCT."""
     return DUST(
-        cells=len(cells),
-        layers=cells[0].layers,
-        dictionary=dct(params.video.frame.patch**2, params.budget.video.atoms),
-        shared=getattr(settings.dictionaries, cells[0].method) == "shared",
+        cells=len(seeds),
+        layers=layers,
+        dictionary=dct(inputs.patch**2, budget.atoms),
+        shared=settings.dictionaries == "shared",
         shrink=lambda codes: softshrink(codes, settings.threshold),
         step_scale=settings.step_scale,
         kappa=settings.kappa,
@@ -94,6 +114,6 @@ def build(params: Params, cells: Sequence[Cell]) -> DUST:
     )
 
 
-def width(params: Params) -> int:
+def width(settings: Settings, budget: Budget, inputs: VideoInputs) -> int:
     """Numbers per token in one state: what a stack's size is counted in."""
-    return params.budget.video.atoms
+    return budget.atoms

@@ -1,103 +1,57 @@
-"""UT, the unrolled transformer of Yang, Huang and Wipf (2022): eq. (45)-(48), and its two readings for video."""
+"""UT for video, the unrolled transformer of eq. (45)-(48), in two readings: tokens as codes, or as pixels."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
-from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from pydantic import AfterValidator
 
-from descent.cells import Cell
-from descent.config import Params
 from descent.models.dust import DUST
-from descent.models.parts.denoiser import Denoiser
-from descent.models.parts.layers import attention, dct, per_cell
-from descent.training.noise import WEIGHTS, generator
+from descent.models.parts.inputs import VideoInputs
+from descent.models.parts.layers import dct, square
+from descent.models.parts.unrolled import UT
+from descent.schema import NonNegative, Positive, Schema, VideoBudget
+
+LABEL = "UT"
+TASK = "video"
+INPUTS = "patches"
 
 
-class UT(Denoiser):
-    """Tokens as they are: patches of pixels (reading A for video) or word embeddings; both matrices square.
+class Settings(Schema):
+    """Of the reading `codes` step_scale and decouple count, of `pixels` all but step_scale."""
 
-    Y^{l-1/2} = sm(Y^{l-1} W_a^T W_a Y^{l-1}^T) Y^{l-1}                                         (47)
-    Y^l       = ReLU([Y^{l-1/2} +] Y^{l-1/2} W_s + b),   W_s = -(W_f + W_f^T) / 2              (48)
-
-    Y^0 is the noisy input. W_a starts as the orthonormal DCT or Xavier-normal, W_f Xavier-normal times `gain`,
-    b at zero.
-    """
-
-    def __init__(
-        self,
-        cells: int,
-        layers: int,
-        width: int,
-        start: Literal["dct", "xavier"] = "dct",
-        gain: float = 0.0,
-        residual: bool = True,
-        exact_beta: bool = False,
-        decouple: bool = False,
-        seeds: Sequence[int] | None = None,
-    ) -> None:
-        super().__init__()
-        self.layers, self.residual, self.exact_beta = layers, residual, exact_beta
-        shape, seeds = (cells, layers if decouple else 1, width, width), seeds or [0] * cells
-        dct_start = dct(width, width).mT.expand(shape).clone() if start == "dct" else None
-        self.attention = nn.Parameter(_xavier(seeds, 1, shape, 1.0) if dct_start is None else dct_start)
-        self.feedforward = nn.Parameter(_xavier(seeds, 0, shape, gain))
-        self.bias = nn.Parameter(torch.zeros(shape[:3]))
-
-    def states(
-        self, noisy: Float[Tensor, "cells batch tokens width"], mask: Bool[Tensor, "batch tokens"] | None = None
-    ) -> list[Float[Tensor, "cells batch tokens width"]]:
-        """The iterates Y^0 ... Y^L; with a mask of real tokens the others are seen by none of these."""
-        sets = list(zip(self.attention.unbind(1), self.feedforward.unbind(1), self.bias.unbind(1), strict=True))
-        states = [noisy]
-        for weights in sets if len(sets) == self.layers else sets * self.layers:
-            states.append(self._layer(*weights, states[-1], mask))
-        return states
-
-    def readout(
-        self, state: Float[Tensor, "cells batch tokens width"]
-    ) -> Float[Tensor, "cells batch tokens width"]:
-        """The denoised patches at one layer: the state itself."""
-        return state
-
-    def _layer(
-        self, attend: Tensor, feedforward: Tensor, bias: Tensor, tokens: Tensor, mask: Tensor | None
-    ) -> Tensor:
-        tokens = attention(per_cell(tokens, attend.mT), self.exact_beta, mask) @ tokens
-        step = per_cell(tokens, -(feedforward + feedforward.mT) / 2) + bias[:, None, None]
-        return (tokens + step if self.residual else step).relu()
+    reading: Literal["codes", "pixels"]
+    step_scale: Positive
+    feedforward_gain: NonNegative
+    residual: bool
+    exact_beta: bool
+    decouple: bool
 
 
-def _xavier(seeds: Sequence[int], stream: int, shape: tuple[int, ...], gain: float) -> Tensor:
-    """Xavier-normal matrices; a cell's depend on its seed alone."""
-    weights = torch.empty(shape)
-    for cell, seed in enumerate(seeds):
-        numbers = generator(WEIGHTS, seed, stream)
-        for matrix in weights[cell]:
-            nn.init.xavier_normal_(matrix, gain, numbers)
-    return weights
+class Budget(VideoBudget):
+    """Beside what every video model has, the atoms N of the reading `codes`."""
+
+    atoms: Annotated[int, AfterValidator(square)]
 
 
-def build(params: Params, cells: Sequence[Cell]) -> UT | DUST:
-    """A stack of cells of one data set and depth; reading B is DUST with ReLU for the soft threshold."""
-    settings, pixels, layers = params.models.ut, params.video.frame.patch**2, cells[0].layers
+def build(settings: Settings, budget: Budget, inputs: VideoInputs, layers: int, seeds: Sequence[int]) -> UT | DUST:
+    """A stack of cells of one depth; the reading `codes` is DUST with ReLU for the soft threshold."""
+    pixels = inputs.patch**2
     if settings.reading == "codes":
-        dictionary = dct(pixels, params.budget.video.atoms)
         shared, scale = not settings.decouple, settings.step_scale
-        return DUST(len(cells), layers, dictionary, shared, shrink=torch.relu, step_scale=scale)
+        return DUST(len(seeds), layers, dct(pixels, budget.atoms), shared, shrink=torch.relu, step_scale=scale)
     return UT(
-        cells=len(cells),
+        cells=len(seeds),
         layers=layers,
         width=pixels,
         gain=settings.feedforward_gain,
         residual=settings.residual,
         exact_beta=settings.exact_beta,
         decouple=settings.decouple,
-        seeds=[cell.seed for cell in cells],
+        seeds=seeds,
     )
 
 
-def width(params: Params) -> int:
+def width(settings: Settings, budget: Budget, inputs: VideoInputs) -> int:
     """Numbers per token in one state: what a stack's size is counted in."""
-    return params.budget.video.atoms if params.models.ut.reading == "codes" else params.video.frame.patch**2
+    return budget.atoms if settings.reading == "codes" else inputs.patch**2

@@ -1,20 +1,46 @@
 """UT for text (C.2): word embeddings, the shared layers of eq. (47)-(48), masked mean pooling, one readout."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
-from descent.cells import Cell
-from descent.config import Params
+from descent.models.parts.inputs import Pretrained, TextInputs
 from descent.models.parts.text import Embedded, Readout
-from descent.models.ut import UT
-from descent.tasks.text.data import Tokens
+from descent.models.parts.unrolled import UT
+from descent.schema import Budget as Common
+from descent.schema import Count, Positive, Schema
 from descent.training.noise import WEIGHTS, generator
 
+LABEL = "UT"
+TASK = "text"
 EMBEDDINGS = 3  # of the streams of initial weights
+
+
+class Settings(Schema):
+    """Word embeddings of an encoder may be frozen or trained, random ones are always trained."""
+
+    tokenizer: str
+    embeddings: Literal["frozen", "trained"]
+    embedding_std: Positive
+    residual: bool
+    exact_beta: bool
+    decouple: bool
+
+
+class Embeddings(Pretrained):
+    """Where the word embeddings come from: random ones of a width, or an encoder's."""
+
+    width: Count | None = None
+
+
+class Budget(Common):
+    """Beside what every model has, the source of the word embeddings."""
+
+    embeddings: Embeddings
 
 
 class TextUT(nn.Module):
@@ -45,27 +71,26 @@ class TextUT(nn.Module):
         return self.head(state)
 
 
-def build(params: Params, tokens: Tokens, cells: Sequence[Cell]) -> TextUT:
-    """A stack of cells of one data set and depth.
+def build(settings: Settings, budget: Budget, inputs: TextInputs, layers: int, seeds: Sequence[int]) -> TextUT:
+    """A stack of cells of one depth, a seed each.
 
     Raises:
         UserError: the embeddings' source cannot be read, or has another vocabulary than the texts.
     """
-    settings, source = params.models.ut_text, params.budget.text.ut_text.embeddings
-    seeds = [cell.seed for cell in cells]
+    source = budget.embeddings
     if source.width is not None:
-        shape = tokens.vocabulary, source.width
+        shape = inputs.vocabulary, source.width
         table = torch.stack([torch.randn(shape, generator=generator(WEIGHTS, seed, EMBEDDINGS)) for seed in seeds])
         table, trained = settings.embedding_std * table, True
     else:
-        from descent.models import encoder  # its library takes seconds to load
+        from descent.models.parts import encoder  # its library takes seconds to load
 
-        table = encoder.word_embeddings(source, params.local_data, tokens)[None]
+        table = encoder.word_embeddings(source, inputs)[None]
         trained = settings.embeddings == "trained"
-        table = table.repeat(len(cells), 1, 1) if trained else table
+        table = table.repeat(len(seeds), 1, 1) if trained else table
     unrolled = UT(
-        cells=len(cells),
-        layers=cells[0].layers,
+        cells=len(seeds),
+        layers=layers,
         width=table.shape[-1],
         start="xavier",
         gain=1.0,
@@ -74,18 +99,18 @@ def build(params: Params, tokens: Tokens, cells: Sequence[Cell]) -> TextUT:
         decouple=settings.decouple,
         seeds=seeds,
     )
-    return TextUT(unrolled, table, trained, Readout(table.shape[-1], tokens.classes, seeds))
+    return TextUT(unrolled, table, trained, Readout(table.shape[-1], inputs.classes, seeds))
 
 
-def width(params: Params) -> int:
+def width(settings: Settings, budget: Budget, inputs: TextInputs) -> int:
     """Numbers per token in one state: what a stack's size is counted in.
 
     Raises:
         UserError: the embeddings' source cannot be read.
     """
-    source = params.budget.text.ut_text.embeddings
+    source = budget.embeddings
     if source.width is not None:
         return source.width
     from descent.models.parts import pretrained
 
-    return pretrained.configuration(source, params.local_data).hidden_size
+    return pretrained.configuration(source, inputs.local_data).hidden_size

@@ -1,31 +1,39 @@
-"""The descent constraints of problem (2), on batch means (METHOD 1.1)."""
+"""The descent constraints of problem (2), on batch means, in three forms with the same feasible set."""
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from descent.schema import PrimalDual
+from descent.primal_dual.problem import Problem
 
 
-def violations(f: Float[Tensor, "cells depth"], problem: PrimalDual) -> Float[Tensor, "cells depth"]:
-    """v_l, at most zero where layer l does what it must; entry l belongs to layer l = 0..L.
+def violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tensor, "cells depth"]:
+    """v_l, at most zero where layer l does what it must; entry l belongs to layer l = 0..L, k = cap_layer.
 
-    v_k = f_k - R0                     the cap on the initial value, k = cap_layer
-    v_l = f_l - (1 - alpha) f_{l-1}    descent, l > k
-    v_l = 0                            below the cap
+    constraint   the cap on the initial value   descent, l > k
+    difference   v_k = f_k - R0                 v_l = f_l - (1 - alpha) f_{l-1}
+    ratio        v_k = f_k / R0 - 1             v_l = f_l / f_{l-1} - (1 - alpha)
+    log          v_k = log f_k - log R0         v_l = log f_l - log f_{l-1} - log(1 - alpha)
 
-    The difference of means is linear in f, hence unbiased under mini-batches; with `constraint: ratio` both
-    are divided by their reference instead, v_k = f_k / R0 - 1 and v_l = f_l / f_{l-1} - (1 - alpha).
+    v_l = 0 below the cap. The difference of means is linear in f, hence unbiased under mini-batches; the two
+    others have no scale: a multiplier means the same at every layer though losses differ by a factor of a hundred.
     """
     k = problem.cap_layer
     previous = f[:, k:-1] if problem.through_previous else f[:, k:-1].detach()
+    first, following, keep = f[:, k : k + 1], f[:, k + 1 :], 1 - problem.alpha
     if problem.constraint == "difference":
-        cap, descents = f[:, k : k + 1] - problem.R0, f[:, k + 1 :] - (1 - problem.alpha) * previous
+        cap, descents = first - problem.R0, following - keep * previous
+    elif problem.constraint == "ratio":
+        cap, descents = first / problem.R0 - 1, following / previous - keep
     else:
-        cap, descents = f[:, k : k + 1] / problem.R0 - 1, f[:, k + 1 :] / previous - (1 - problem.alpha)
+        cap, descents = _log(first) - _log(problem.R0, f), _log(following) - _log(previous) - _log(keep, f)
     return torch.cat([torch.zeros_like(f[:, :k]), cap, descents], dim=1)
 
 
-def relative_violations(f: Float[Tensor, "cells depth"], problem: PrimalDual) -> Float[Tensor, "cells depth"]:
+def relative_violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tensor, "cells depth"]:
     """v_l as a share of its reference, f_k / R0 - 1 and f_l / f_{l-1} - (1 - alpha): what feasibility reads."""
     return violations(f, problem.model_copy(update={"constraint": "ratio"}))
+
+
+def _log(value: Tensor | float, like: Tensor | None = None) -> Tensor:
+    return torch.log(value if isinstance(value, Tensor) else torch.as_tensor(value, dtype=like.dtype))

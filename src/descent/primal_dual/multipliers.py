@@ -4,31 +4,47 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from descent.schema import PrimalDual
+from descent.primal_dual.problem import Problem
+
+
+class NuPI(torch.optim.Optimizer):
+    """The nuPI controller (Sohrabi et al. 2024), ascending: x <- x + e_t + K_P (xi_t - xi_{t-1}).
+
+    xi_t = nu xi_{t-1} + (1 - nu) e_t with xi_{-1} = e_0, so that the first step is that of plain ascent. With
+    K_P = 0 every step is; the proportional term answers the trend of a violation and damps what would swing.
+    """
+
+    def __init__(self, params: list[Tensor], gain: float, smoothing: float) -> None:
+        super().__init__(params, {"lr": 1.0, "gain": gain, "smoothing": smoothing})
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:
+        """One step with the errors in `grad`."""
+        for group in self.param_groups:
+            for value in group["params"]:
+                error = value.grad
+                before = self.state[value].setdefault("smoothed", error.clone())
+                after = torch.lerp(error, before, group["smoothing"])
+                value += group["lr"] * (error + group["gain"] * (after - before))
+                self.state[value]["smoothed"] = after
 
 
 class Multipliers:
     """lambda >= 0, zero at the start, one per cell and layer.
 
-    lambda <- [lambda + Adam(gap)]_+   with gap = v - u, the mean of the last `dual_every` batches
-    lambda <- [lambda + Adam(gap - lambda / rho)]_+   with `resilience: decay` (eq. (38))
+    lambda <- [lambda + step(gap)]_+   with gap = v - u, the mean of the last `dual_every` batches
+    lambda <- [lambda + step(gap - lambda / rho)]_+   with `resilience: decay` (eq. (38))
 
-    The decay is inside Adam's gradient, as its coupled weight_decay: AdamW's decoupled one has its fixed point at
-    rho whatever the violation, and must not be used here. It and the rate are ours, not the optimizer's, because
-    they may differ from cell to cell; a step of Adam and of SGD is linear in its rate.
+    The step is Adam's (the paper's), plain ascent's or nuPI's. The decay is inside the gradient, as a coupled
+    weight_decay: AdamW's decoupled one has its fixed point at rho whatever the violation, and must not be used
+    here. It and the rate are ours, not the optimizer's, because they may differ from cell to cell; a step of each
+    is linear in its rate.
     """
 
-    def __init__(
-        self,
-        shape: tuple[int, int],
-        lr: float | Float[Tensor, "cells 1"],
-        problem: PrimalDual,
-        device: torch.device,
-    ) -> None:
+    def __init__(self, shape: tuple[int, int], problem: Problem, device: torch.device) -> None:
         self.value = torch.zeros(shape, device=device, requires_grad=True)
-        self.lr, self.decay = lr, 1 / problem.rho if problem.resilience == "decay" else 0.0
-        kind = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[problem.dual_optimizer]
-        self.optimizer = kind([self.value], lr=1.0, maximize=True)
+        self.lr, self.decay = problem.dual_lr, 1 / problem.rho if problem.resilience == "decay" else 0.0
+        self.optimizer = _optimizer(self.value, problem)
         self.every, self.seen = problem.dual_every, 0
         self.gap = torch.zeros(shape, device=device)
 
@@ -61,3 +77,10 @@ class Multipliers:
         self.gap.copy_(state["gap"])
         self.seen = state["seen"]
         self.optimizer.load_state_dict(state["optimizer"])
+
+
+def _optimizer(value: Tensor, problem: Problem) -> torch.optim.Optimizer:
+    if problem.dual_optimizer == "nupi":
+        return NuPI([value], problem.nupi_gain, problem.nupi_smoothing)
+    kind = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[problem.dual_optimizer]
+    return kind([value], lr=1.0, maximize=True)

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from descent.schema import PrimalDual
+from descent.primal_dual.problem import Problem
 
 
 class Slacks:
@@ -16,7 +16,7 @@ class Slacks:
     gives the decayed dual step (38), which is the multipliers' business.
     """
 
-    def __init__(self, shape: tuple[int, int], problem: PrimalDual, device: torch.device) -> None:
+    def __init__(self, shape: tuple[int, int], problem: Problem, device: torch.device) -> None:
         self.value = torch.zeros(shape, device=device, requires_grad=True)
         self.problem = problem
         self.optimizer = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[problem.slack_optimizer](

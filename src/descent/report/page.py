@@ -12,21 +12,28 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from descent.analysis import scorecard
+from descent.analysis.summary import left_out
+from descent.components import TASKS
+from descent.config import Params
 from descent.errors import UserError
 
 # It imports no figure module, so that a change of one figure makes the page again but draws no other figure.
 TEMPLATES = Path(__file__).parent
 
 
-def entries(folder: Path) -> list[dict[str, Any]]:
-    """The sidecars of a folder in the paper's order, figures before tables, our own last of each; with pictures.
+def entries(folder: Path, shown: Path) -> list[dict[str, Any]]:
+    """What figures and tables say of themselves, in the paper's order, our own last of each kind; with pictures.
+
+    Args:
+        folder: holds the pictures and tables.
+        shown: holds what each says of itself.
 
     Raises:
         UserError: no sidecar, or a figure without its picture.
     """
-    found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    found = [json.loads(path.read_text()) for path in sorted(shown.glob("*.json"))]
     if not found:
-        raise UserError(f"{folder} holds no figure or table yet: run `dvc repro`")
+        raise UserError(f"{shown} holds no figure or table yet: run `dvc repro`")
     for entry in found:
         endings = {"figure": ("pdf", "png"), "table": ("tex", "md", "csv")}[entry["kind"]]
         missing = [
@@ -42,7 +49,8 @@ def entries(folder: Path) -> list[dict[str, Any]]:
             picture = (folder / f"{entry['name']}.png").read_bytes()
             entry["picture"] = "data:image/png;base64," + base64.b64encode(picture).decode()
         else:
-            entry["words"] = [cell[:1].isalpha() for cell in entry["rows"][0]]  # columns of words stand left
+            first = entry["rows"][0] if entry["rows"] else [""] * sum(span for _, span in entry["header"][-1])
+            entry["words"] = [cell[:1].isalpha() for cell in first]  # columns of words stand left
     return found
 
 
@@ -84,23 +92,32 @@ def claims(card: pd.DataFrame, found: list[dict[str, Any]]) -> list[dict[str, An
     return rows
 
 
-def feasibility(cells: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Counts for the overview, by task: feasible, descending and diverged cells, by arm."""
-    trained = cells[cells["method"] != "reference"]
-    tasks = {task: trained[trained["experiment"] == task] for task in ("video", "text", "lm")}
-    return {task: _counts(rows) for task, rows in tasks.items() if len(rows)}
+def arms(params: Params) -> list[dict[str, str]]:
+    """The arms in use: their words in params.yaml, their labels, and what each is here for."""
+    roles = {params.comparison.ours: "ours", params.comparison.baseline: "the baseline"}
+    held = {arm: "holds its cells to the constraints" for arm in params.enforcing}
+    said = params.components["arms"]
+    return [
+        {"word": arm, "label": said[arm]["LABEL"], "role": roles.get(arm, ""), "held": held.get(arm, "")}
+        for arm in params.arms
+    ]
 
 
-def _counts(trained: pd.DataFrame) -> dict[str, Any]:
-    constrained = trained[trained["method"] == "constrained"]
-    feasible = constrained["feasible"].eq(True)  # a missing verdict is not a feasible cell
+def feasibility(cells: pd.DataFrame, params: Params) -> dict[str, dict[str, Any]]:
+    """Counts for the overview, by task: feasible, descending and diverged cells, by the arms' labels."""
+    tasks = {task: cells[cells["trained"] & (cells["experiment"] == task)] for task in TASKS}
+    return {task: _counts(rows, params) for task, rows in tasks.items() if len(rows)}
+
+
+def _counts(trained: pd.DataFrame, params: Params) -> dict[str, Any]:
     known = trained.dropna(subset="descending")
-    falls = known["descending"].eq(True).groupby(known["method"])
+    held = {arm: trained[trained["arm"] == arm] for arm in params.enforcing}
+    labels = {arm: params.components["arms"][arm]["LABEL"] for arm in params.arms}
+    falls = {arm: known.loc[known["arm"] == arm, "descending"].eq(True) for arm in params.arms}
     return {
-        "constrained": len(constrained),
-        "feasible": int(feasible.sum()),
-        "infeasible": constrained[~feasible].to_dict("records"),
-        "descending": {method: (int(group.sum()), len(group)) for method, group in falls},
+        "feasible": {labels[arm]: (int((~rows["infeasible"]).sum()), len(rows)) for arm, rows in held.items()},
+        "infeasible": trained[trained["infeasible"]].replace({"arm": labels}).to_dict("records"),
+        "descending": {labels[arm]: (int(fall.sum()), len(fall)) for arm, fall in falls.items() if len(fall)},
         "diverged": int(trained["diverged"].eq(True).sum()),
     }
 
@@ -113,8 +130,14 @@ def flatten(metrics: dict[str, Any], prefix: str = "") -> dict[str, float]:
     return flat
 
 
-def page(folder: Path, cells: pd.DataFrame, metrics: dict[str, Any], card: pd.DataFrame) -> str:
+def page(
+    folder: Path, shown: Path, cells: pd.DataFrame, metrics: dict[str, Any], card: pd.DataFrame, params: Params
+) -> str:
     """The HTML of the page; it loads nothing, and links only to the files beside it.
+
+    Args:
+        folder, shown: as `entries`.
+        params: those that the results were made with.
 
     Raises:
         UserError: as `entries` and `one_profile`.
@@ -128,8 +151,8 @@ def page(folder: Path, cells: pd.DataFrame, metrics: dict[str, Any], card: pd.Da
     )
     environment.filters["markup"] = markup
     environment.filters["value"] = json.dumps
-    found = entries(folder)
-    return environment.get_template("report.html.j2").render(
+    found = entries(folder, shown)
+    return environment.get_template("page.html.j2").render(
         entries=found,
         claims=claims(card, found),
         verdicts={word: int((card["verdict"] == word).sum()) for word in scorecard.VERDICTS},
@@ -137,7 +160,9 @@ def page(folder: Path, cells: pd.DataFrame, metrics: dict[str, Any], card: pd.Da
         bounds=scorecard.BOUNDS,
         profile=one_profile(found, cells),
         synthetic=any(entry["synthetic"] for entry in found),
-        feasibility=feasibility(cells),
+        arms=arms(params),
+        left_out=left_out(params),
+        feasibility=feasibility(cells, params),
         metrics=flatten(metrics),
     )
 

@@ -1,59 +1,70 @@
-"""What `dvc plots` draws: the tracked arm's curves as long CSVs."""
+"""What `dvc plots` draws: the tracked arm's curves as long CSVs, in words for a reader."""
 
 import pandas as pd
 
-from descent.analysis.select import last_layer
-from descent.analysis.summary import best_depth, cells_table, measured, select
+from descent.analysis.select import TRAINED, at_eps, average, last_layer, measured, select
+from descent.analysis.summary import best_depth, cells_table
 from descent.analysis.trials import best_text
+from descent.cells import headline
+from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
 
-CURVES = {
-    "rmse_vs_gamma": ["method", "dataset", "model", "gamma", "rmse"],
-    "loss_per_layer": ["method", "dataset", "model", "layers", "layer", "loss"],
-    "accuracy_vs_gamma": ["method", "dataset", "model", "gamma", "accuracy"],
-    "text_loss_per_layer": ["method", "dataset", "model", "layers", "layer", "loss"],
+CURVES = {  # file stem: task, metric (also the last column), what it is drawn against (the column before)
+    "rmse_vs_gamma": ("video", "rmse", "gamma"),
+    "loss_per_layer": ("video", "loss", "layer"),
+    "accuracy_vs_gamma": ("text", "accuracy", "gamma"),
+    "text_loss_per_layer": ("text", "loss", "layer"),
+    "lm_accuracy_vs_gamma": ("lm", "accuracy", "gamma"),
+    "lm_loss_per_layer": ("lm", "loss", "layer"),
 }
+COLUMNS = ["arm", "order", "dataset", "model", "layers"]  # order: the place of the arm in `arms`, for its dashes
 
 
 def curves(results: pd.DataFrame, params: Params) -> dict[str, pd.DataFrame]:
-    """By file stem: of video RMSE (0-255), of text accuracy (share), against gamma; test losses against layer.
+    """By file stem: RMSE (0-255) or accuracy (share) against gamma; test losses against layer.
 
-    Only the arm named by `method`, at the headline level (`eps`, `text.eps`; the losses also at that test
-    noise): of video each model and data set at its best depth, averaged over seeds, of text at its best depth
-    and trial. Two revisions then differ by what their user changed.
+    Only the arm named by `method`, at the task's headline level (the losses also at that test noise), under
+    TRAINED: of video and of the language model each model and data set at its best depth, averaged over seeds, of
+    text at its best depth and trial. Two revisions then differ by what their user changed. A task that is left
+    out has no rows.
 
     Raises:
-        UserError: no row of that arm and level.
+        UserError: no row of that arm and level, of a task that is in use.
     """
-    video, text = _video(results, params), _text(results, params)
-    rows = {
-        "rmse_vs_gamma": select(video, metric="rmse"),
-        "loss_per_layer": select(video, metric="loss", gamma=float(params.eps)),
-        "accuracy_vs_gamma": last_layer(select(text, metric="accuracy")),
-        "text_loss_per_layer": select(text, metric="loss", gamma=float(params.text.eps)),
-    }
-    named = {stem: rows[stem].rename(columns={"value": columns[-1]}) for stem, columns in CURVES.items()}
-    return {
-        stem: named[stem].groupby(columns[:-1], as_index=False)[columns[-1]].mean()
-        for stem, columns in CURVES.items()
-    }
+    shown = {task: _shown(results, params, task) for task in TASKS}
+    return {stem: _curve(shown[task], task, metric, x, params) for stem, (task, metric, x) in CURVES.items()}
 
 
-def _video(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    arm = _arm(results, params, "video", params.eps)
-    best = best_depth(cells_table(arm, params))[["dataset", "model", "layers"]]
-    return measured(select(arm, split="test")).merge(best)
+def _shown(results: pd.DataFrame, params: Params, task: str) -> pd.DataFrame:
+    """The test rows of the tracked arm's cells that are drawn."""
+    part, eps = getattr(params, task), headline(params, task)
+    rows = select(results, experiment=task, arm=params.method, eps=eps)
+    if rows.empty and part.datasets and part.models:
+        raise UserError(f"no {task} results of arm {params.method!r} at eps {eps:g}: run `dvc repro`")
+    if rows.empty:
+        return rows
+    cells = cells_table(rows, params)
+    if task == "text":
+        best = best_text(cells)[["dataset", "model", "layers", "seed"]]
+    else:
+        best = best_depth(cells, task)[["dataset", "model", "layers"]]
+    return measured(select(rows, split="test", shift=TRAINED)).merge(best)
 
 
-def _text(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    arm = _arm(results, params, "text", params.text.eps)
-    best = best_text(cells_table(arm, params))[["dataset", "model", "layers", "seed"]]
-    return measured(select(arm, split="test")).merge(best)
+def _curve(shown: pd.DataFrame, task: str, metric: str, x: str, params: Params) -> pd.DataFrame:
+    rows = select(shown, metric=metric)
+    rows = at_eps(rows) if x == "layer" else last_layer(rows)
+    by = ["arm", "dataset", "model", "layers", x]
+    table = average(rows, by, over=["seed"]).rename(metric).reset_index()
+    part, said = getattr(params, task), params.components
+    table = table.assign(order=table["arm"].map(params.arms.index))
+    place = {"dataset": part.datasets.index, "model": part.models.index}
+    table = table.sort_values(by, key=lambda column: column.map(place.get(column.name, lambda value: value)))
+    labels = {"arm": "arms", "model": "models", "dataset": f"tasks.{task}.datasets"}
+    named = {column: table[column].map(_label(said[place])) for column, place in labels.items()}
+    return table.assign(**named)[[*COLUMNS, x, metric]]
 
 
-def _arm(results: pd.DataFrame, params: Params, experiment: str, eps: float) -> pd.DataFrame:
-    arm = select(results, experiment=experiment, method=params.method, eps=float(eps))
-    if arm.empty:
-        raise UserError(f"no {experiment} results of method {params.method!r} at eps {eps:g}: run `dvc repro`")
-    return arm
+def _label(said: dict[str, dict[str, str]]) -> dict[str, str]:
+    return {name: component["LABEL"] for name, component in said.items()}

@@ -12,7 +12,7 @@ PAGE = """<!DOCTYPE html>
 })();</script>
 </head>
 <body>
-<p id="note">Colour: revision. Solid: constrained; dashed: unconstrained (parameter <code>method</code>).
+<p id="note">Colour: revision. Line: the arm that the parameter <code>method</code> names.
 Headline training level, each model at its best depth. This page needs no network.</p>
 {plot_divs}
 </body>

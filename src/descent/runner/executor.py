@@ -18,9 +18,13 @@ Work = Callable[[Sequence[Cell], Callable[[int], Any]], None]
 
 
 def run_all(
-    stacks: Sequence[Sequence[Cell]], work: Work, device: torch.device, planned: int, tell: Callable[[int], Any]
+    stacks: Sequence[Sequence[Cell]],
+    work: Work,
+    device: torch.device,
+    planned: int,
+    progress: Callable[[int], Any],
 ) -> None:
-    """Do `work(stack, tell)` for every stack; the first failure ends all, what was finished stays.
+    """Do `work(stack, progress)` for every stack; the first failure ends all, what was finished stays.
 
     On a CPU the steps are small products that more threads do not speed up, so stacks share the cores, one
     process each. A stack's threads depend on `planned`, the stacks of the whole item, and not on how many are
@@ -28,11 +32,11 @@ def run_all(
 
     Args:
         work: trains or evaluates one stack; picklable.
-        tell: called with how much was done (cell epochs, texts, ...) since it was called last.
+        progress: called with how much was done (cell epochs, texts, ...) since it was called last.
     """
     if device.type != "cpu":
         for stack in stacks:
-            work(stack, tell)
+            work(stack, progress)
         return
     if not stacks:
         return
@@ -47,7 +51,7 @@ def run_all(
             while waiting:
                 done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
                 now = counter.value
-                tell(now - told)
+                progress(now - told)
                 told = now
                 for future in done:
                     future.result()
@@ -81,10 +85,10 @@ def _end_with(parent: int) -> None:
 def _work(work: Work, stack: Sequence[Cell]) -> None:
     counter, stop = _shared
 
-    def tell(done: int) -> None:
+    def progress(done: int) -> None:
         with counter.get_lock():
             counter.value += done
         if stop.is_set():
             raise InterruptedError("another stack failed")
 
-    work(stack, tell)
+    work(stack, progress)

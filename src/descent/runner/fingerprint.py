@@ -1,90 +1,100 @@
-"""Which of our own source files a module needs: for exact DVC dependencies and for fingerprints."""
+"""A name for what the code computes: on what a cell's numbers depend beside parameters and data."""
 
 import ast
 import hashlib
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
-SOURCE = Path("src")
-# The schema of params.yaml: what it says enters by value, so its code cannot change a result.
-SCHEMAS = (
+SOURCE = Path(__file__).parents[2]
+# What carries, reads, tells or draws, and cannot change a number; what schemas and cells say enters by value.
+CARRIES = (
+    "descent.analysis",
+    "descent.cells",
+    "descent.components",
     "descent.config",
+    "descent.errors",
+    "descent.figures",
+    "descent.io",
+    "descent.paths",
+    "descent.report",
+    "descent.runner",
     "descent.schema",
-    "descent.tasks.lm.schema",
-    "descent.tasks.text.schema",
-    "descent.tasks.video.schema",
+    "descent.training.schema",
+    "descent.primal_dual.problem",
 )
+SCHEMAS = (
+    "Schema",
+    "OneOf",
+    "Shift",
+    "Problem",
+    "Pretrained",
+    "Common",
+    "VideoBudget",
+)  # what schemas derive from
 
 
-def find(module: str) -> Path | None:
-    """The file of one of our modules, relative to the project's root, or None if it is not ours."""
-    parts = module.split(".")
-    root = SOURCE if parts[0] == "descent" else Path()
-    file = root.joinpath(*parts).with_suffix(".py")
-    if file.is_file():
-        return file
-    package = root.joinpath(*parts, "__init__.py")
-    return package if parts[0] in ("descent", "stages") and package.is_file() else None
+@cache
+def digest(modules: tuple[str, ...]) -> str:
+    """A name for what these modules and all that they import compute.
+
+    Imports by computed name (an arm, a model) cannot be seen: name those modules too, and those of CARRIES that
+    compute after all. Comments, docstrings, layout, the words of an error, labels and schemas do not enter.
+    """
+    total = hashlib.sha256()
+    for file in sorted(closure(modules)):
+        tree = _computes(ast.parse(file.read_text()))
+        total.update(f"{file.relative_to(SOURCE)}\n{ast.dump(tree)}\n".encode())
+    return total.hexdigest()[:32]
 
 
 def closure(modules: Iterable[str]) -> set[Path]:
-    """The files of the named modules and of everything of ours that they import, however deep.
-
-    Imports by computed name (a model, a figure) cannot be seen; name those modules too.
-    """
+    """The files of the named modules and of everything of ours that they import, however deep, less CARRIES."""
     found: set[Path] = set()
-    waiting = [file for file in map(find, modules) if file]
+    waiting = [file for file in map(_file, modules) if file]
     while waiting:
         file = waiting.pop()
         if file not in found:
             found.add(file)
-            package = file.with_name("__init__.py")
-            waiting.extend([package] if package.exists() else [])
-            waiting.extend(path for name in _imported(file) if (path := find(name)))
+            waiting.extend(path for name in imported(file) if not _carries(name) and (path := _file(name)))
     return found
 
 
-def entries() -> list[str]:
-    """The modules that stages name: their own, those of models and those of figures and tables."""
-    files = [*Path("stages").glob("*.py"), *(SOURCE / "descent/models").glob("*.py")]
-    for pattern in ("fig[0-9_]*.py", "table[0-9_]*.py"):
-        files += (SOURCE / "descent/figures").glob(pattern)
-    roots = [(file.relative_to(SOURCE) if file.is_relative_to(SOURCE) else file) for file in files]
-    return sorted(".".join(root.with_suffix("").parts) for root in roots if root.stem != "__init__")
-
-
-def file_digest(module: str) -> str:
-    """A name for the files of a module and of all that it imports, byte by byte: the same under every Python."""
-    total = hashlib.sha256()
-    for file in sorted(closure([module])):
-        total.update(f"{file}\n".encode() + file.read_bytes())
-    return total.hexdigest()
-
-
-def digest(modules: Iterable[str]) -> str:
-    """A name for what the code computes: comments, docstrings, layout and SCHEMAS do not enter.
-
-    Args:
-        modules: where the computation begins.
-    """
-    out = {find(module) for module in SCHEMAS}
-    total = hashlib.sha256()
-    for file in sorted(closure(modules) - out):
-        tree = ast.parse(file.read_text())
-        for node in ast.walk(tree):
-            body = getattr(node, "body", None)
-            if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
-                value = body[0].value
-                if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                    body[:1] = [] if len(body) > 1 else [ast.Pass()]
-        total.update(f"{file}\n{ast.dump(tree)}\n".encode())
-    return total.hexdigest()[:32]
-
-
-def _imported(file: Path) -> Iterable[str]:
+def imported(file: Path) -> Iterable[str]:
+    """The names that a file imports, at its top or inside its functions; of `from a import b` both a and a.b."""
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def _carries(module: str) -> bool:
+    return any(module == name or module.startswith(f"{name}.") for name in CARRIES)
+
+
+def _file(module: str) -> Path | None:
+    path = SOURCE.joinpath(*module.split(".")).with_suffix(".py")
+    return path if path.is_file() else None
+
+
+def _computes(tree: ast.Module) -> ast.Module:
+    """The tree without what cannot change a number."""
+    tree.body = [node for node in tree.body if not _tells(node)]
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
+            value = body[0].value
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                body[:1] = [] if len(body) > 1 else [ast.Pass()]
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            node.exc = node.exc.func
+    return tree
+
+
+def _tells(node: ast.stmt) -> bool:
+    """Whether a statement at the top of a file is a label, or a schema, whose values enter by themselves."""
+    if isinstance(node, ast.ClassDef):
+        return any(isinstance(base, ast.Name) and base.id in SCHEMAS for base in node.bases)
+    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "LABEL"

@@ -1,4 +1,4 @@
-"""A matrix item from what defines it to an output folder of trained cells."""
+"""What a stage trains, from what defines its cells to an output folder that holds them."""
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,36 @@ from tqdm import tqdm
 from descent.cells import Cell, fingerprint
 from descent.runner import store
 from descent.runner.executor import run_all
-from descent.schema import ADAM, Optimizer, Training
+from descent.runner.stacks import plan, unfinished, work
+from descent.training.arm import Setting
 from descent.training.loop import Task
-from descent.training.settings import Setting
-from descent.training.stacks import Recipe, plan, train_stack, unfinished
+from descent.training.schema import ADAM, Optimizer, Training
+from descent.training.stack import Recipe
 
 Rounds = Generator[dict[Cell, Setting], dict[Cell, float], None]
+
+
+def once(settings: dict[Cell, Setting]) -> Rounds:
+    """One round with every cell: nothing is searched."""
+    yield settings
+
+
+@dataclass(frozen=True)
+class Feed:
+    """How the cells of one model on one data set are made and fed, whatever they are trained for."""
+
+    build: Callable[[Sequence[Cell]], nn.Module]
+    task: Callable[[Sequence[Cell]], Task]
+    definition: Callable[[Cell], dict[str, Any]]  # what weights depend on beside the cell's identity and setting
+    batch: int
+    epochs: int
+    selection: str
+    tolerance: float
+    training: Training
+    device: torch.device
+    elements: int | None  # numbers in one state of one cell in training; None: cells train one by one
+    seeds_apart: bool  # whether batches of different seeds differ in shape
+    primal: Optimizer = ADAM
 
 
 @dataclass(frozen=True)
@@ -29,41 +53,26 @@ class Item:
     runs: Path
     cells: list[Cell]
     settings: dict[Cell, Setting]  # of the cells whose setting params.yaml gives
+    feed: Feed
     rounds: Callable[[], Rounds]  # which cells train next and how; sent their validation losses
-    definition: dict[str, Any]  # what all cells' weights depend on beside their identity and setting
-    build: Callable[[Sequence[Cell]], nn.Module]
-    task: Callable[[Sequence[Cell]], Task]
-    epochs: int
-    report: str
-    tolerance: float
-    training: Training
-    device: torch.device
-    elements: int | None  # numbers in one state of one cell in training; None: cells train one by one
-    seeds_apart: bool  # whether batches of different seeds differ in shape
-    primal: Optimizer = ADAM
 
     @property
     def searched(self) -> list[Cell]:
-        """The cells whose setting a search chose; their records tell it."""
+        """The cells whose setting a search chose; their records progress it."""
         return [cell for cell in self.cells if cell not in self.settings]
 
     def fingerprint(self, cell: Cell, setting: Setting) -> str:
         """The cell's name in the store: all that its weights depend on, and nothing else."""
-        primal = {"primal": self.primal.model_dump()}
-        return fingerprint(cell, self.definition | primal | setting.definition())
+        primal = {"primal": self.feed.primal.model_dump()}
+        return fingerprint(cell, self.feed.definition(cell) | primal | {"setting": setting.definition()})
 
     def stacks(
         self, cells: Sequence[Cell], settings: dict[Cell, Setting], elements: int | None
     ) -> list[list[Cell]]:
         """Which of these cells go through the device together, at so many numbers in a state of one cell."""
-        limit = getattr(self.training.stack_elements, self.device.type)
+        limit = getattr(self.feed.training.stack_elements, self.feed.device.type)
         each = limit if elements is None else elements
-        return plan(cells, settings, each, limit, self.seeds_apart)
-
-
-def once(settings: dict[Cell, Setting]) -> Rounds:
-    """One round with every cell: nothing is searched."""
-    yield settings
+        return plan(cells, settings, each, limit, self.feed.seeds_apart)
 
 
 def train(item: Item) -> None:
@@ -72,8 +81,8 @@ def train(item: Item) -> None:
     Raises:
         UserError: a stack that does not fit the GPU, or a training process that was killed.
     """
-    total = len(item.cells) * item.epochs
-    with store.alone(item.name), tqdm(total=total, desc=item.name, unit="cell epoch") as bar:
+    total = len(item.cells) * item.feed.epochs
+    with store.file_lock(item.name), tqdm(total=total, desc=item.name, unit="cell epoch") as bar:
         names: dict[Cell, str] = {}
         rounds = item.rounds()
         settings = next(rounds, None)
@@ -94,21 +103,21 @@ def _next(rounds: Rounds, losses: dict[Cell, float]) -> dict[Cell, Setting] | No
 
 
 def _train_missing(item: Item, settings: dict[Cell, Setting], names: dict[Cell, str], bar: tqdm) -> None:
+    feed = item.feed
     missing = [cell for cell in settings if not store.has(names[cell])]
-    bar.update((len(settings) - len(missing)) * item.epochs)
+    bar.update((len(settings) - len(missing)) * feed.epochs)
     begun = unfinished(names, missing)
     rest = [cell for cell in missing if not any(cell in stack for stack in begun)]
-    stacks = begun + item.stacks(rest, settings, item.elements)
-    planned = len(item.stacks(list(settings), settings, item.elements))
+    stacks = begun + item.stacks(rest, settings, feed.elements)
+    planned = len(item.stacks(list(settings), settings, feed.elements))
     recipe = Recipe(
-        build=item.build,
-        task=item.task,
-        settings=settings,
-        epochs=item.epochs,
-        report=item.report,
-        tolerance=item.tolerance,
-        training=item.training,
-        device=item.device,
-        primal=item.primal,
+        build=feed.build,
+        task=feed.task,
+        epochs=feed.epochs,
+        selection=feed.selection,
+        tolerance=feed.tolerance,
+        training=feed.training,
+        device=feed.device,
+        primal=feed.primal,
     )
-    run_all(stacks, partial(train_stack, names, recipe), item.device, planned, bar.update)
+    run_all(stacks, partial(work, names, recipe, settings), feed.device, planned, bar.update)

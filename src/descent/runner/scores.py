@@ -1,4 +1,4 @@
-"""A matrix item from trained cells to rows of the results table, whatever its task."""
+"""A stage's trained cells to rows of the results table, whatever their task."""
 
 import hashlib
 import json
@@ -17,38 +17,43 @@ from tqdm import tqdm
 from descent.analysis import results
 from descent.cells import WHY, Cell
 from descent.primal_dual.constraints import relative_violations
+from descent.primal_dual.problem import Problem
 from descent.runner import store
 from descent.runner.executor import run_all
+from descent.runner.fingerprint import digest
 from descent.runner.items import Item
-from descent.schema import PrimalDual
-from descent.training.settings import Setting
+from descent.training.arm import Setting
 
+COMPUTES = (__name__, "descent.analysis.replicates", "descent.analysis.bootstrap")  # numbers of a score file
 Row = dict[str, object]
 Measure = Callable[[nn.Module, Sequence[Cell], Callable[[int], Any]], list[list[Row]]]
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """How trained cells are scored on test data.
+    """How trained cells are scored on test data under one shift.
 
     Attributes:
         measure: rows of `loss` and more, a list for each cell of the stack; told of the inputs done, times cells.
-        problem: the constraints that a cell is held to, also those of the unconstrained arm.
+        problem: the constraints that a cell is held to, whatever its arm; None where no arm in use has any.
         definition: what the scores depend on beside the weights.
         elements: numbers in one state of one cell; None: cells are scored one by one.
         inputs: how many inputs of one cell are measured.
+        trained: whether this is the shift of training, and the rows of training and validation come with it.
     """
 
     profile: str
+    shift: str
     measure: Measure
-    problem: Callable[[Cell], PrimalDual]
+    problem: Callable[[Cell], Problem | None]
     definition: dict[str, Any]
     elements: int | None
     inputs: int
+    trained: bool
 
 
-def evaluate(item: Item, scoring: Scoring, out: Path) -> None:
-    """Write the score file of one matrix item; cells scored before are taken from the store.
+def evaluate(item: Item, scoring: Scoring) -> pd.DataFrame:
+    """The rows of an item's cells under one shift; those scored before are taken from the store.
 
     Raises:
         UserError: a cell that is missing or stale.
@@ -62,43 +67,60 @@ def evaluate(item: Item, scoring: Scoring, out: Path) -> None:
     files = {cell: _score_file(scoring, cell, names[cell]) for cell in item.cells}
     missing = [cell for cell in item.cells if not files[cell].exists()]
     stacks = item.stacks(missing, settings, scoring.elements)
-    work = partial(_score_stack, item, scoring, settings, files)
-    with tqdm(total=len(missing) * scoring.inputs, desc=item.name, unit="input") as bar:
-        run_all(stacks, work, item.device, len(stacks), bar.update)
-    # A score file does not say why its cell was trained: experiments that share cells share their scores.
-    tables = [pd.read_parquet(file).assign(**vars(cell)) for cell, file in files.items()]
-    results.write(pd.concat(tables), out)
+    work = partial(_score_stack, item.runs, item.feed.build, item.feed.tolerance, scoring, settings, files)
+    with tqdm(total=len(missing) * scoring.inputs, desc=f"{item.name} {scoring.shift}", unit="input") as bar:
+        run_all(stacks, work, item.feed.device, len(stacks), bar.update)
+    # A score file does not say why its cell was trained: studies that share cells share their scores.
+    return pd.concat([pd.read_parquet(file).assign(**vars(cell)) for cell, file in files.items()])
 
 
 def _score_file(scoring: Scoring, cell: Cell, fingerprint: str) -> Path:
     """A cell's rows in the store, by all that they depend on."""
     identity = {key: value for key, value in vars(cell).items() if key not in WHY}
-    definition = [fingerprint, identity, scoring.profile, scoring.problem(cell).model_dump(), scoring.definition]
+    constraints = scoring.problem(cell)
+    held_to = constraints and constraints.model_dump()
+    told = [scoring.profile, scoring.shift, held_to, scoring.definition]
+    definition = [fingerprint, identity, *told, digest(COMPUTES)]
     name = hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()[:32]
     return store.root() / "scores" / f"{name}.parquet"
 
 
 def _score_stack(
-    item: Item,
+    runs: Path,
+    build: Callable[[Sequence[Cell]], nn.Module],
+    tolerance: float,
     scoring: Scoring,
     settings: dict[Cell, Setting],
     files: dict[Cell, Path],
     stack: Sequence[Cell],
-    tell: Callable[[int], Any],
+    progress: Callable[[int], Any],
 ) -> None:
-    weights = [store.weights(item.runs, cell) for cell in stack]
-    net = item.build(stack)
+    weights = [store.weights(runs, cell) for cell in stack]
+    net = build(stack)
     net.load_state_dict({name: torch.stack([own[name] for own in weights]) for name in weights[0]})
-    measured = scoring.measure(net.to(item.device).eval(), stack, tell)
+    measured = scoring.measure(net.eval(), stack, progress)
     for cell, tested in zip(stack, measured, strict=True):
-        record, losses = store.record(item.runs, cell), store.validation_losses(item.runs / cell.name)
-        tested = tested if record["epoch"] else []  # it diverged before it learned anything: nothing to score
-        rows = [*tested, *_held(scoring, cell, "test", _losses_at_eps(cell, tested), item.tolerance)]
-        rows += [_row("validation", cell, layer, "validation_loss", v) for layer, v in enumerate(losses)]
-        rows += _held(scoring, cell, "validation", losses, item.tolerance)
-        verdicts = {"diverged": record["diverged"], "epoch": record["epoch"], **_numbers(settings[cell])}
-        rows += [_row("validation", cell, cell.layers, name, value) for name, value in verdicts.items()]
-        results.write(pd.DataFrame(rows).assign(profile=scoring.profile, **vars(cell)), files[cell])
+        record, losses = store.record(runs, cell), store.validation_losses(runs / cell.name)
+        # A cell that diverged is lost: what it had before is not what its arm makes of it.
+        rows = tested if record["epoch"] and not record["diverged"] else []
+        if scoring.trained:
+            at_eps = _held(scoring, cell, "test", _losses_at_eps(cell, rows), tolerance)
+            rows = [*rows, *at_eps, *_training(scoring, cell, record, losses, settings[cell], tolerance)]
+        table = pd.DataFrame(rows).assign(profile=scoring.profile, shift=scoring.shift, **vars(cell))
+        results.write(table, files[cell])
+
+
+def _training(
+    scoring: Scoring, cell: Cell, record: dict, losses: Sequence[float], setting: Setting, tolerance: float
+) -> Iterable[Row]:
+    """What training and validation say of a cell."""
+    for layer, value in enumerate(losses):
+        yield _row("validation", cell, layer, "validation_loss", value)
+    yield from _held(scoring, cell, "validation", losses, tolerance)
+    numbers = {"diverged": record["diverged"], "epoch": record["epoch"], "lr": setting.lr}
+    chosen = setting.values.model_dump(include=set(results.METRICS))  # what a search or a study may have chosen
+    for name, value in (numbers | chosen).items():
+        yield _row("validation", cell, cell.layers, name, value)
 
 
 def _row(split: str, cell: Cell, layer: int, metric: str, value: float | int) -> Row:
@@ -112,18 +134,14 @@ def _losses_at_eps(cell: Cell, tested: Iterable[Row]) -> list[float]:
 
 def _held(scoring: Scoring, cell: Cell, split: str, losses: Sequence[float], tolerance: float) -> Iterable[Row]:
     """The relative violations of a split's losses at the training level, and whether the cell is feasible."""
-    worst, asked = math.inf, scoring.problem(cell)  # without losses, having diverged, it is not
+    worst, constraints = math.inf, scoring.problem(cell)  # without losses, having diverged, it is not
+    if constraints is None:
+        return
     if len(losses):
-        v = relative_violations(torch.tensor(losses, dtype=torch.float64)[None], asked)[0, asked.cap_layer :]
+        v = relative_violations(torch.tensor(losses, dtype=torch.float64)[None], constraints)[
+            0, constraints.cap_layer :
+        ]
         worst = v.max().item()
-        for layer, value in enumerate(v.tolist(), start=asked.cap_layer):
+        for layer, value in enumerate(v.tolist(), start=constraints.cap_layer):
             yield _row(split, cell, layer, "violation", value)
     yield _row(split, cell, cell.layers, "feasible", worst <= tolerance)
-
-
-def _numbers(setting: Setting) -> dict[str, float]:
-    """The hyperparameters that a search or an ablation may have chosen."""
-    if setting.problem is None:
-        return {"lr": setting.lr}
-    asked = setting.problem
-    return {"lr": setting.lr, "dual_lr": setting.dual_lr, "alpha": asked.alpha, "rho": asked.rho}

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from descent.cells import Cell
 from descent.errors import UserError
+from descent.io.folders import atomic_folder, write_text
 
 
 def root() -> Path:
@@ -40,8 +41,7 @@ def has(fingerprint: str) -> bool:
 def open_stack(fingerprints: list[str]) -> Path:
     """Record that these cells are being trained together; returns where the stack's newest state lies."""
     place = _stack(fingerprints)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(place.with_suffix(".json"), json.dumps(fingerprints))
+    write_text(place.with_suffix(".json"), json.dumps(fingerprints))
     return place.with_suffix(".pt")
 
 
@@ -65,37 +65,21 @@ def _stack(fingerprints: list[str]) -> Path:
     return root() / "stacks" / hashlib.sha256("".join(fingerprints).encode()).hexdigest()[:32]
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a small file whole or not at all."""
-    partial = path.with_suffix(f".partial{os.getpid()}")
-    partial.write_text(text)
-    partial.replace(path)
-
-
 def publish(fingerprint: str, weights: dict[str, Tensor], history: str, record: dict) -> None:
     """Add a finished cell, whole or not at all."""
-    target, partial = folder(fingerprint), root() / f".partial-{fingerprint}-{os.getpid()}"
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    save_file({name: value.contiguous() for name, value in weights.items()}, partial / "weights.safetensors")
-    (partial / "history.csv").write_text(history)
-    (partial / "cell.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
     if has(fingerprint):  # another item shares the cell, and was faster
-        shutil.rmtree(partial)
         return
-    shutil.rmtree(target, ignore_errors=True)
-    partial.replace(target)
+    with atomic_folder(folder(fingerprint), shared=True) as partial:
+        save_file({name: value.contiguous() for name, value in weights.items()}, partial / "weights.safetensors")
+        (partial / "history.csv").write_text(history)
+        (partial / "cell.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
 
 
 def hand_out(cells: dict[Cell, str], out: Path) -> None:
     """Make a stage's output folder hold exactly these cells, replacing it in one move."""
-    partial = out.with_name(f".partial-{out.name}")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    for cell, fingerprint in cells.items():
-        shutil.copytree(folder(fingerprint), partial / cell.name)
-    shutil.rmtree(out, ignore_errors=True)
-    partial.replace(out)
+    with atomic_folder(out) as partial:
+        for cell, fingerprint in cells.items():
+            shutil.copytree(folder(fingerprint), partial / cell.name)
 
 
 def record(out: Path, cell: Cell) -> dict:
@@ -140,7 +124,7 @@ def validation_loss(fingerprint: str) -> float:
 
 
 @contextmanager
-def alone(name: str, label: str = "") -> Iterator[None]:
+def file_lock(name: str, label: str = "") -> Iterator[None]:
     """Hold the right to train one matrix item, or one stack, which other items may share.
 
     A DVC that was killed leaves its stage running; the next run waits for it and takes its cells.

@@ -5,17 +5,17 @@ import torch
 from descent.errors import UserError
 
 
-def choose(asked: str) -> torch.device:
+def choose(device: str) -> torch.device:
     """The device named by params.yaml's `device`: auto takes a GPU where there is one.
 
     Raises:
         UserError: cuda is asked for and there is none.
     """
-    if asked == "auto":
+    if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if asked == "cuda" and not torch.cuda.is_available():
+    if device == "cuda" and not torch.cuda.is_available():
         raise UserError("device: cuda, but torch sees no GPU here; set device: auto or cpu in params.yaml")
-    return torch.device(asked)
+    return torch.device(device)
 
 
 def autocast(device: torch.device, precision: str) -> torch.autocast:

@@ -1,20 +1,18 @@
-"""The one training loop: a stack of cells, any model, any task, either arm."""
+"""The one training loop: a stack of cells, any model, any task, any arm."""
 
 import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from descent.arms.constrained import ERM, Constrained
-from descent.runner import checkpoints
-from descent.schema import ADAM, Optimizer, Training
+from descent.training.arm import Base
 from descent.training.devices import autocast
+from descent.training.schema import ADAM, Optimizer, Training
 
 
 @runtime_checkable
@@ -33,6 +31,17 @@ class Task(Protocol):
         """f_0 ... f_L of every cell."""
 
 
+@runtime_checkable
+class Checkpoint(Protocol):
+    """Where the newest state of a stack is kept; a resumed run equals an uninterrupted one."""
+
+    def restore(self, parts: dict[str, Any], run: "Run", device: torch.device) -> None:
+        """Load the newest state into parts (model, optimizer, arm) and run; do nothing where there is none."""
+
+    def save(self, parts: dict[str, Any], run: "Run") -> None:
+        """Keep their state, whole or not at all."""
+
+
 @dataclass
 class Run:
     """The state of a stack in training; what a checkpoint holds beside model, optimizer and arm."""
@@ -48,13 +57,13 @@ class Run:
 def train(
     model: nn.Module,
     task: Task,
-    arm: ERM | Constrained,
+    arm: Base,
     settings: Training,
     epochs: int,
     lr: float,
-    report: str,
+    selection: str,
     tolerance: float,
-    checkpoint: Path,
+    checkpoint: Checkpoint,
     progress: Callable[[int, Tensor], None],
     primal: Optimizer = ADAM,
 ) -> Run:
@@ -63,9 +72,9 @@ def train(
     Args:
         model: `states` and `readout`, every parameter with a leading cells axis.
         arm: what is minimised and what follows each step; the arms differ in nothing else.
-        report: which epoch's weights a cell reports: `feasible` (best validation f_L among epochs whose worst
+        selection: which epoch's weights a cell reports: `feasible` (best validation f_L among epochs whose worst
             relative violation is within `tolerance`, else the least violation), `best`, or `final`.
-        checkpoint: the newest state of this stack; a resumed run equals an uninterrupted one.
+        checkpoint: where the newest state of this stack is kept, at epoch ends `checkpoint_seconds` apart.
         primal: what steps the weights.
         progress: told after each epoch how many are done, and f of the epoch.
 
@@ -86,24 +95,23 @@ def train(
         weights={name: value.detach().clone() for name, value in model.state_dict().items()},
     )
     parts = {"model": model, "optimizer": optimizer, "arm": arm}
-    checkpoints.restore(checkpoint, parts, run, device)
+    checkpoint.restore(parts, run, device)
     losses = torch.compile(task.losses) if settings.compile else task.losses
     saved = time.monotonic()
     for epoch in range(len(run.history), epochs):
         began = time.monotonic()
-        for group in optimizer.param_groups:
-            group["lr"] = lr * rate(settings.schedule, epoch / epochs)
-        f, norm = _epoch(model, task, arm, optimizer, losses, settings, run, epoch)
+        f, norm, clipped = _epoch(model, task, arm, optimizer, losses, settings, run, epoch, lr, epochs)
         held_out = _validate(model, task, losses, settings)
         run.alive &= (held_out < settings.diverged_above).all(1)
         log = arm.end_epoch(f, held_out)
-        _report(model, run, arm.worst(held_out), held_out[:, -1], report, tolerance, epoch + 1)
-        log |= {"loss_train": f, "loss_validation": held_out, "grad_norm": norm}
+        if epoch >= arm.warmup_epochs:  # before, every arm is ERM
+            _select(model, run, arm.worst(held_out), held_out[:, -1], selection, tolerance, epoch + 1)
+        log |= {"loss_train": f, "loss_validation": held_out, "grad_norm": norm, "clipped": clipped}
         log["seconds"] = torch.tensor(time.monotonic() - began)
         run.history.append({name: value.cpu() for name, value in log.items()})
         progress(epoch + 1, f)
         if epoch + 1 < epochs and time.monotonic() - saved >= settings.checkpoint_seconds:
-            checkpoints.save(checkpoint, parts, run)
+            checkpoint.save(parts, run)
             saved = time.monotonic()
     return run
 
@@ -111,27 +119,36 @@ def train(
 def _epoch(
     model: nn.Module,
     task: Task,
-    arm: ERM | Constrained,
+    arm: Base,
     optimizer: torch.optim.Optimizer,
     losses: Callable[[nn.Module, Any], Tensor],
     settings: Training,
     run: Run,
     epoch: int,
-) -> tuple[Float[Tensor, "cells depth"], Float[Tensor, " cells"]]:
-    """One pass of primal (and dual) steps; returns the mean layer losses and gradient norms."""
-    total, norms = 0.0, 0.0
+    lr: float,
+    epochs: int,
+) -> tuple[Float[Tensor, "cells depth"], Float[Tensor, " cells"], Float[Tensor, " cells"]]:
+    """One pass of primal (and dual) steps.
+
+    Returns:
+        The means of layer losses and gradient norms over the steps, and in which share of them a cell's gradient
+        was clipped.
+    """
+    total, norms, clipped = 0.0, 0.0, 0.0
     for step in range(task.steps):
         batch = task.batch(epoch, step)
+        for group in optimizer.param_groups:
+            group["lr"] = lr * rate(settings, (epoch + step / task.steps) / epochs)
         f, norm = primal_dual_step(model, losses, batch, arm, optimizer, settings, run.alive, epoch)
-        total, norms = total + f, norms + norm
-    return total / task.steps, norms / task.steps
+        total, norms, clipped = total + f, norms + norm, clipped + (norm > settings.clip_norm).float()
+    return total / task.steps, norms / task.steps, clipped / task.steps
 
 
 def primal_dual_step(
     model: nn.Module,
     losses: Callable[[nn.Module, Any], Tensor],
     batch: Any,
-    arm: ERM | Constrained,
+    arm: Base,
     optimizer: torch.optim.Optimizer,
     settings: Training,
     alive: Bool[Tensor, " cells"],
@@ -155,9 +172,12 @@ def primal_dual_step(
     return f.detach(), norm
 
 
-def rate(schedule: str, done: float) -> float:
-    """The share of the learning rate in force after this share of the training."""
-    return (1 + math.cos(math.pi * done)) / 2 if schedule == "cosine" else 1.0
+def rate(settings: Training, done: float) -> float:
+    """The share of the learning rate in force after this share of the steps: a linear rise, then the schedule."""
+    if done < settings.warmup:
+        return done / settings.warmup
+    rest = (done - settings.warmup) / (1 - settings.warmup)
+    return (1 + math.cos(math.pi * rest)) / 2 if settings.schedule == "cosine" else 1.0
 
 
 def clip(parameters: list[nn.Parameter], limit: float, alive: Bool[Tensor, " cells"]) -> Float[Tensor, " cells"]:
@@ -196,12 +216,12 @@ def _validate(model: nn.Module, task: Task, losses: Callable, settings: Training
     return total / count
 
 
-def _report(
-    model: nn.Module, run: Run, worst: Tensor, last: Tensor, report: str, tolerance: float, epoch: int
+def _select(
+    model: nn.Module, run: Run, worst: Tensor, last: Tensor, selection: str, tolerance: float, epoch: int
 ) -> None:
     """Keep this epoch's weights for the cells that it improves: a smaller miss first, then a smaller loss."""
-    missed = (worst - tolerance).clamp(min=0) if report == "feasible" else torch.zeros_like(worst)
-    better = (missed < run.missed) | ((missed == run.missed) & (last < run.score)) | (report == "final")
+    missed = (worst - tolerance).clamp(min=0) if selection == "feasible" else torch.zeros_like(worst)
+    better = (missed < run.missed) | ((missed == run.missed) & (last < run.score)) | (selection == "final")
     better &= run.alive & last.isfinite()
     run.missed = torch.where(better, missed, run.missed)
     run.score = torch.where(better, last, run.score)

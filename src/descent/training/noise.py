@@ -1,4 +1,4 @@
-"""The shift between training and test: y = x + level * sigma * n, n standard normal (section 4)."""
+"""Random numbers that follow keys, and the noise of training: y = x + level * sigma * n (section 4)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,12 +20,31 @@ def generator(*key: int, device: torch.device | str = "cpu") -> torch.Generator:
     return torch.Generator(device).manual_seed(int(state[0]) << 32 | int(state[1]))
 
 
+class Stream:
+    """The random numbers of one batch, by its key alone: whoever asks again gets the same ones."""
+
+    def __init__(self, *key: int, device: torch.device | str = "cpu") -> None:
+        self.key, self.device = key, torch.device(device)
+        self._drawn: dict[tuple[int, ...], Tensor] = {}
+
+    def normal(self, *shape: int) -> Float[Tensor, "..."]:
+        """Standard normal numbers; drawn once for all levels and layers of a batch."""
+        if shape not in self._drawn:
+            numbers = generator(*self.key, device=self.device)
+            self._drawn[shape] = torch.randn(shape, generator=numbers, device=self.device)
+        return self._drawn[shape]
+
+    def numpy(self) -> np.random.Generator:
+        """A fresh generator for libraries that work in numpy, on the host."""
+        return np.random.default_rng(np.random.SeedSequence(self.key))
+
+
 def perturb(
-    clean: Float[Tensor, "#cells batch tokens width"],
-    unit: Float[Tensor, "#cells batch tokens width"],
+    clean: Float[Tensor, "#cells batch *parts width"],
+    unit: Float[Tensor, "#cells batch *parts width"],
     level: Float[Tensor, " cells"],
     sigma: float | Float[Tensor, " cells"],
-) -> Float[Tensor, "cells batch tokens width"]:
+) -> Float[Tensor, "cells batch *parts width"]:
     """y = x + level * sigma * n: the same unit noise n for every cell, scaled by each cell's level.
 
     Args:
@@ -34,7 +53,8 @@ def perturb(
         level: eps when training, gamma when testing, one a cell.
         sigma: noise scale in the units of x, one for all cells or one a cell.
     """
-    return clean + (level * sigma)[:, None, None, None] * unit
+    strength = level * sigma
+    return clean + strength.view(-1, *[1] * (clean.dim() - 1)) * unit
 
 
 @torch.no_grad()

@@ -9,18 +9,31 @@ import pandas as pd
 import pytest
 import torch
 
+from descent.cells import Cell
 from descent.errors import UserError
 from descent.models.causal_lm import CausalLM
+from descent.paths import completions_folder
 from descent.tasks.lm import completions, judge
 from descent.tasks.lm.completions import complete, prompt_noise
 from descent.tasks.lm.data import Instructions
 from descent.tasks.lm.schema import Judge
-from tests.fakes.lm import LONGEST, VOCABULARY, enter_lm_project, evaluate_lm, llama, lm_params, train_lm
+from tests.fakes.lm import (
+    BUDGET,
+    LONGEST,
+    VOCABULARY,
+    enter_lm_project,
+    evaluate_lm,
+    llama,
+    lm_item,
+    lm_params,
+    train_lm,
+)
 
 PROMPTS = [
     torch.randint(3, VOCABULARY, (n,), generator=torch.Generator().manual_seed(n)).tolist() for n in (4, 7, 5)
 ]
 NEVER = VOCABULARY - 1  # a token that the model does not say here
+PAIR = ("constrained", "deep_supervision")
 ASKED = Judge(annotators="some_judge", key="DESCENT_TEST_KEY")
 
 
@@ -65,17 +78,37 @@ def test_a_completion_ends_with_the_end_token_the_limit_or_the_context() -> None
 
 def test_the_files_are_in_alpaca_evals_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data: Instructions = enter_lm_project(tmp_path, monkeypatch)
-    params = lm_params({"profiles.demo.lm.epochs": 1})
-    for method in ("constrained", "unconstrained"):
-        train_lm(params, method)
-        evaluate_lm(params, method)
-        folder = Path("data/completions") / method
+    arms = ["constrained", "unconstrained", "deep_supervision"]
+    params = lm_params({f"{BUDGET}.epochs": 1, "arms": arms})
+    train_lm(params)
+    evaluate_lm(params)
+    whole = completions_folder(data.name)
+    assert {path.name for path in whole.iterdir()} == set(arms)
+    for arm in arms:
+        folder = whole / arm
         assert sorted(path.name for path in folder.iterdir()) == ["gamma0.25.json", "gamma1.0.json"]
         for gamma in (0.25, 1.0):
             rows = json.loads((folder / completions.file_name(gamma)).read_text())
             assert [row["instruction"] for row in rows] == [row["instruction"] for row in data.prompts()[:5]]
             assert all(set(row) == {"instruction", "output", "generator", "dataset"} for row in rows)
-            assert {row["generator"] for row in rows} == {f"causal_lm-{method}-gamma{gamma:g}"}
+            assert {row["generator"] for row in rows} == {f"causal_lm-{arm}-gamma{gamma:g}"}
+
+
+def test_of_several_levels_and_seeds_the_headline_cell_of_the_first_seed_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = enter_lm_project(tmp_path, monkeypatch)
+    wrote: list[Cell] = []
+    monkeypatch.setattr(completions, "_write", lambda params, data, item, cell, folder: wrote.append(cell))
+    params = lm_params({"profiles.demo.lm": {"eps": [0.0, 1.0], "seeds": [2, 1]}})
+    completions.write_all(params, data, [lm_item(params)])
+    assert [(cell.arm, cell.eps, cell.seed) for cell in wrote] == [(arm, 0.25, 1) for arm in params.arms]
+
+
+def test_without_a_model_there_is_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = enter_lm_project(tmp_path, monkeypatch)
+    completions.write_all(lm_params(), data, [])
+    assert not list(completions_folder(data.name).iterdir())
 
 
 def test_without_key_package_or_completions_the_judge_says_so(
@@ -83,14 +116,14 @@ def test_without_key_package_or_completions_the_judge_says_so(
 ) -> None:
     monkeypatch.delenv(ASKED.key, raising=False)
     with pytest.raises(UserError, match="set the environment variable DESCENT_TEST_KEY"):
-        judge.win_rates(tmp_path, [1.0], ASKED)
+        judge.win_rates(tmp_path, *PAIR, [1.0], ASKED)
     monkeypatch.setenv(ASKED.key, "x")
     monkeypatch.setattr(judge.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UserError, match="pip install alpaca-eval"):
-        judge.win_rates(tmp_path, [1.0], ASKED)
+        judge.win_rates(tmp_path, *PAIR, [1.0], ASKED)
     install(monkeypatch, lambda **asked: None)
     with pytest.raises(UserError, match=r"gamma1.0.json is missing"):
-        judge.win_rates(tmp_path, [1.0], ASKED)
+        judge.win_rates(tmp_path, *PAIR, [1.0], ASKED)
 
 
 def install(monkeypatch: pytest.MonkeyPatch, evaluate: object) -> None:
@@ -104,25 +137,25 @@ def test_the_judge_compares_the_arms_and_a_failure_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ASKED.key, "x")
-    for method in ("constrained", "unconstrained"):
-        (tmp_path / method).mkdir()
-        row = {"instruction": "a", "output": method, "generator": f"causal_lm-{method}-gamma1", "dataset": "d"}
-        (tmp_path / method / "gamma1.0.json").write_text(json.dumps([row]))
+    for arm in PAIR:
+        (tmp_path / arm).mkdir()
+        row = {"instruction": "a", "output": arm, "generator": f"causal_lm-{arm}-gamma1", "dataset": "d"}
+        (tmp_path / arm / "gamma1.0.json").write_text(json.dumps([row]))
 
     def evaluate(model_outputs: list, reference_outputs: list, name: str, **asked: object) -> tuple:
-        assert (model_outputs[0]["output"], reference_outputs[0]["output"]) == ("constrained", "unconstrained")
+        assert (model_outputs[0]["output"], reference_outputs[0]["output"]) == PAIR
         assert asked["annotators_config"] == "some_judge"
         return pd.DataFrame({"win_rate": [60.0], "length_controlled_winrate": [62.5]}, index=[name]), None
 
     install(monkeypatch, evaluate)
-    assert judge.win_rates(tmp_path, [1.0], ASKED) == {"1": {"win_rate": 60.0}}, "not AlpacaEval's prompts"
+    assert judge.win_rates(tmp_path, *PAIR, [1.0], ASKED) == {"1": {"win_rate": 60.0}}, "not AlpacaEval's prompts"
     monkeypatch.setattr(judge, "PROMPTS", 1)
     rates = {"win_rate": 60.0, "length_controlled_win_rate": 62.5}
-    assert judge.win_rates(tmp_path, [1.0], ASKED) == {"1": rates}
+    assert judge.win_rates(tmp_path, *PAIR, [1.0], ASKED) == {"1": rates}
 
     def fails(**asked: object) -> None:
         raise ConnectionError("no route")
 
     install(monkeypatch, fails)
     with pytest.raises(UserError, match=r"some_judge does not answer \(no route\): check key and network"):
-        judge.win_rates(tmp_path, [1.0], ASKED)
+        judge.win_rates(tmp_path, *PAIR, [1.0], ASKED)

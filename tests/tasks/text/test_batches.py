@@ -1,4 +1,4 @@
-"""Text training: batches by their key, unlike cells in one stack, the search and its interruptions."""
+"""Text training: batches by their key, noise by level and sigma, losses by hand, unlike cells in one stack."""
 
 import math
 from collections.abc import Iterator
@@ -9,19 +9,18 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from descent.arms.constrained import Constrained
+from descent.arms import deep_supervision
+from descent.arms.constrained import Arm, Settings
 from descent.cells import Cell
-from descent.models import ut_text
 from descent.models.parts.text import Embedded
 from descent.primal_dual.multipliers import Multipliers
-from descent.schema import PrimalDual
-from descent.tasks.text.batches import Batch, Classification, Scale
+from descent.primal_dual.problem import Problem
+from descent.tasks.text.batches import Batch, ClassificationTask
 from descent.tasks.text.data import Tokens
-from descent.training.settings import Setting, together
+from descent.tasks.text.embeddings import Scale
+from descent.training.arm import columns
 from tests.fakes.core import small_problem
-from tests.fakes.text import CPU, DATASET, normal, text_params, write_tokens
-
-BUDGET = "profiles.demo.text"
+from tests.fakes.text import CPU, DATASET, fed, normal, text_params, write_tokens
 
 
 @pytest.fixture
@@ -29,13 +28,13 @@ def tokens(tmp_path: Path) -> Tokens:
     return write_tokens(tmp_path / "imdb-bert")
 
 
-def stack(method: str = "constrained", seed: int = 0, eps: tuple[float, ...] = (0.0, 0.2, 0.5)) -> list[Cell]:
-    return [Cell("text", DATASET, "ut_text", method, 2, level, seed) for level in eps]
+def stack(arm: str = "constrained", seed: int = 0, eps: tuple[float, ...] = (0.0, 0.2, 0.5)) -> list[Cell]:
+    return [Cell("text", DATASET, "ut_text", arm, 2, level, seed) for level in eps]
 
 
-def task(tokens: Tokens, cells: list[Cell], **budget: object) -> Classification:
-    params = text_params({f"{BUDGET}.ut_text.{key}": value for key, value in budget.items()})
-    return Classification(params, tokens, CPU, cells)
+def task(tokens: Tokens, cells: list[Cell]) -> ClassificationTask:
+    text = text_params().text
+    return ClassificationTask(tokens, 8, text.length_pool, text.validation_batch, CPU, cells)
 
 
 def same_batch(one: Batch, other: Batch) -> bool:
@@ -43,8 +42,9 @@ def same_batch(one: Batch, other: Batch) -> bool:
     return one[3:] == other[3:] and all(a.shape == b.shape and torch.equal(a, b) for a, b in tensors)
 
 
-def test_a_batch_is_a_function_of_seed_epoch_and_step_in_both_arms(tokens: Tokens) -> None:
-    one, two = task(tokens, stack()), task(tokens, stack("unconstrained")[1:])
+@pytest.mark.parametrize("arm", ["unconstrained", "deep_supervision"])
+def test_a_batch_is_a_function_of_seed_epoch_and_step_in_all_arms(tokens: Tokens, arm: str) -> None:
+    one, two = task(tokens, stack()), task(tokens, stack(arm)[1:])
     places = [(0, 0), (2, 4), (0, 3), (1, 1)]
     forwards = {place: one.batch(*place) for place in places}
     for place in reversed(places):
@@ -131,7 +131,7 @@ def test_what_a_model_draws_for_itself_follows_the_batch_and_not_its_noise(token
 
 
 def test_sigma_is_the_standard_deviation_over_the_tokens_of_the_training_texts(tokens: Tokens) -> None:
-    model = ut_text.build(text_params(), tokens, stack(seed=4)[:2])
+    model = fed(tokens, "ut_text").build(stack(seed=4)[:2])
     model.table.data[1, :3] *= 4  # so that how often a token comes matters
     texts = tokens.split("train")
     for cell, sigma in enumerate(Scale(tokens.frequencies, CPU)(model).tolist()):
@@ -146,7 +146,7 @@ def test_sigma_is_the_standard_deviation_over_the_tokens_of_the_training_texts(t
 
 def test_losses_without_noise_are_cross_entropies_by_hand(tokens: Tokens) -> None:
     cells = stack(eps=(0.0, 0.0))
-    one, model = task(tokens, cells), ut_text.build(text_params(), tokens, cells)
+    one, model = task(tokens, cells), fed(tokens, "ut_text").build(cells)
     model.head.bias.data[1, 0] = 2.0
     batch = one.batch(0, 1)
     found = one.losses(model, batch)
@@ -160,6 +160,23 @@ def test_losses_without_noise_are_cross_entropies_by_hand(tokens: Tokens) -> Non
             ]
             assert found[cell, layer].item() == pytest.approx(sum(nats) / 8, abs=1e-6)
     assert (found[0] - found[1]).abs().min() > 0.05
+
+
+def test_deep_supervision_moves_the_weights_by_the_losses_of_all_layers(tokens: Tokens) -> None:
+    cells = stack("deep_supervision", eps=(0.4, 0.0))
+    one, model = task(tokens, cells), fed(tokens, "ut_text").build(cells)
+    batch, weights = one.batch(0, 1), list(model.parameters())
+    arm = deep_supervision.Arm([deep_supervision.Settings(weights="uniform")] * 2, 2, CPU)
+    f = one.losses(model, batch)
+    found = torch.autograd.grad(arm.objective(f, 0).sum(), weights, retain_graph=True)
+    each = [
+        torch.autograd.grad(f[:, layer].sum(), weights, retain_graph=True, allow_unused=True) for layer in range(3)
+    ]
+    for parameter, ours, *by_layer in zip(weights, found, *each, strict=True):
+        right = sum(torch.zeros_like(parameter) if own is None else own for own in by_layer) / 3
+        torch.testing.assert_close(ours, right)
+        assert (ours - by_layer[-1]).abs().max() > 1e-3, "not by the last layer alone"
+    assert each[0][-1].abs().max() > 1e-3, "the readout learns from the texts as they are"
 
 
 @pytest.fixture
@@ -176,9 +193,8 @@ NUMBERS = [
 ]
 
 
-def with_numbers(problem: PrimalDual, numbers: dict[str, float]) -> Setting:
-    own = {key: value for key, value in numbers.items() if key != "dual_lr"}
-    return Setting(0.1, numbers["dual_lr"], problem.model_copy(update=own))
+def with_numbers(problem: Problem, numbers: dict[str, float]) -> Settings:
+    return Settings(**problem.model_dump() | numbers)
 
 
 @pytest.mark.usefixtures("double")
@@ -187,9 +203,7 @@ def with_numbers(problem: PrimalDual, numbers: dict[str, float]) -> Setting:
 def test_unlike_cells_in_one_stack_are_priced_as_alone(resilience: str, kind: str, constraint: str) -> None:
     problem = small_problem(resilience=resilience, dual_optimizer=kind, constraint=constraint, restart=False)
     settings = [with_numbers(problem, numbers) for numbers in NUMBERS]
-    shared, rates = together(settings, CPU)
-    stacked = Constrained((3, 4), rates, shared, CPU)
-    alone = [Constrained((1, 4), setting.dual_lr, setting.problem, CPU) for setting in settings]
+    stacked, alone = Arm(settings, 3, CPU), [Arm([own], 3, CPU) for own in settings]
     alive, priced = torch.ones(3, dtype=torch.bool), torch.zeros(3, dtype=torch.bool)
     for step in range(25):
         f = torch.randn(3, 4, generator=torch.Generator().manual_seed(step)).exp()
@@ -212,11 +226,11 @@ def test_unlike_cells_in_one_stack_are_priced_as_alone(resilience: str, kind: st
 @pytest.mark.usefixtures("double")
 def test_dual_weight_decay_is_that_of_torchs_adam_step_by_step() -> None:
     settings = [with_numbers(small_problem(resilience="decay"), numbers) for numbers in NUMBERS]
-    problem, rates = together(settings, CPU)
-    stacked, alive = Multipliers((3, 2), rates, problem, CPU), torch.ones(3, dtype=torch.bool)
+    shared = columns(settings, ("rho", "dual_lr"), CPU)
+    stacked, alive = Multipliers((3, 2), shared, CPU), torch.ones(3, dtype=torch.bool)
     theirs = [torch.zeros(2, requires_grad=True) for _ in settings]
     optimizers = [
-        torch.optim.Adam([value], lr=s.dual_lr, weight_decay=1 / s.problem.rho, maximize=True)
+        torch.optim.Adam([value], lr=s.dual_lr, weight_decay=1 / s.rho, maximize=True)
         for value, s in zip(theirs, settings, strict=True)
     ]
     projected = 0

@@ -12,21 +12,19 @@ from torch import Tensor
 
 from descent.analysis import results
 from descent.analysis.select import measured
-from descent.analysis.trials import text_columns
+from descent.analysis.trials import accuracy_columns
 from descent.cells import Cell
 from descent.errors import UserError
-from descent.models import ut_text
+from descent.models.ut_text import TextUT
 from descent.runner.items import Item
+from descent.tasks.common import scored as scoring
 from descent.tasks.text.data import Tokens
-from descent.tasks.text.evaluate import gammas
-from descent.tasks.text.sweep import TEST, sweep
-from descent.training.noise import generator
-from tests.fakes.core import serially
+from descent.training.noise import TEST, generator
+from tests.fakes.core import serially, train_cells
 from tests.fakes.text import (
-    CPU,
+    BUDGET,
     DATASET,
     by_hand,
-    cells,
     enter_text_project,
     evaluate_text,
     shaken,
@@ -34,9 +32,8 @@ from tests.fakes.text import (
     train_text,
 )
 
-BUDGET = "profiles.demo.text"
 ARMS = ("constrained", "unconstrained")
-SHORT = {f"{BUDGET}.trials": 1, f"{BUDGET}.ut_text.layers": [2], f"{BUDGET}.ut_text.epochs": 1}
+SHORT = {f"{BUDGET}.seeds": [0], f"{BUDGET}.models.ut_text.layers": [2], f"{BUDGET}.models.ut_text.epochs": 1}
 
 REPLICATED = ["area", "accuracy_in_distribution", "accuracy_out_of_distribution", "descending"]
 REPLICATED += ["ratio_mean", "ratio_median", "ratio_below_one"]
@@ -48,8 +45,12 @@ def tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tokens:
     return enter_text_project(tmp_path / "project", monkeypatch)
 
 
-def scored(*words: str, **changes: object) -> pd.DataFrame:
-    return pd.read_parquet(evaluate_text(text_params(SHORT | changes), *words))
+def scored(word: str, **changes: object) -> pd.DataFrame:
+    return evaluate_text(text_params(SHORT | changes), word)
+
+
+def of_arm(item: Item, arm: str) -> list[Cell]:
+    return [cell for cell in item.cells if cell.arm == arm]
 
 
 def change(item: Item, cell: Cell, **weights: Tensor) -> None:
@@ -63,13 +64,18 @@ def binned(table: pd.DataFrame) -> bool:
     return set(table.loc[table["bin"] != 0, "metric"]) == {"ratio_share", *(f"{n}_replicate" for n in REPLICATED)}
 
 
-def levels_of(cell: Cell) -> list[float]:
+def asked_levels(cell: Cell) -> list[float]:
     """The sweep, and the cell's own training level."""
     return sorted({0.0, 1.0, 2.0, cell.eps})
 
 
+def rows_of(table: pd.DataFrame, cell: Cell) -> pd.DataFrame:
+    place = f"arm == '{cell.arm}' and layers == {cell.layers} and eps == {cell.eps} and seed == {cell.seed}"
+    return table.query(place)
+
+
 def values(table: pd.DataFrame, cell: Cell, metric: str, split: str = "test") -> pd.Series:
-    own = table.query(f"layers == {cell.layers} and eps == {cell.eps} and seed == {cell.seed}")
+    own = rows_of(table, cell)
     return (
         own[(own["split"] == split) & (own["metric"] == metric)]
         .set_index(["gamma", "layer"])["value"]
@@ -79,26 +85,26 @@ def values(table: pd.DataFrame, cell: Cell, metric: str, split: str = "test") ->
 
 def test_a_map_that_always_says_one_class_scores_its_share(tokens: Tokens) -> None:
     params = text_params(SHORT)
-    item = train_text(params, DATASET, "ut_text", "constrained")
+    item = train_text(params, "ut_text")
     for cell in item.cells:
         change(item, cell, head__weight=torch.zeros(6, 2), head__bias=torch.tensor([0.0, 1.5]))
-    table = scored(DATASET, "ut_text", "constrained")
+    table = scored("ut_text")
     labels = tokens.split("test").labels
     share, nats = labels.mean(), math.log(1 + math.exp(1.5))
     assert 0.2 < share < 0.8 and share != 0.5
     for cell in item.cells:
         accuracy, loss = values(table, cell, "accuracy"), values(table, cell, "loss")
-        assert list(accuracy.index) == [(level, layer) for level in levels_of(cell) for layer in range(3)]
+        assert list(accuracy.index) == [(level, layer) for level in asked_levels(cell) for layer in range(3)]
         np.testing.assert_allclose(accuracy, share, rtol=1e-12)
         np.testing.assert_allclose(loss, nats - 1.5 * share, rtol=1e-6)
         assert values(table, cell, "ratio_mean").tolist() == [1.0]
         assert values(table, cell, "ratio_below_one").tolist() == [0.0]
-    area = text_columns(measured(table), params)["area"]
+    area = accuracy_columns(measured(table), params)["area"]
     np.testing.assert_allclose(area, 2 * share, rtol=1e-12)
-    assert len(area) == 2
+    assert len(area) == 2 * len(ARMS)
 
 
-def plain(model: ut_text.TextUT, tokens: Tokens, level: float, draws: int, size: int) -> np.ndarray:
+def plain(model: TextUT, tokens: Tokens, level: float, draws: int, size: int) -> np.ndarray:
     """Losses and hits (2, texts times draws, layers) of the one cell, a text at a time, at one noise level."""
     texts, found = tokens.split("test"), []
     own = np.split(texts.tokens.astype(np.int64), texts.offsets[1:-1])
@@ -119,18 +125,18 @@ def plain(model: ut_text.TextUT, tokens: Tokens, level: float, draws: int, size:
 
 
 def test_rows_equal_a_plain_loop_over_texts_and_draws(tokens: Tokens) -> None:
-    asked = {"primal_dual.ut_text.alpha": 0.3}
+    asked = {"objectives.constrained.models.ut_text.alpha": 0.3}
     params = text_params(SHORT | asked)
-    item = train_text(params, DATASET, "ut_text", "constrained")
-    cell = item.cells[1]
-    model = shaken(item.build([cell]))
+    item = train_text(params, "ut_text")
+    cell = of_arm(item, "constrained")[1]
+    model = shaken(item.feed.build([cell]))
     with torch.no_grad():
         model.head.weight *= 3
         model.head.bias[0, 1] += 0.5
     change(item, cell, **{name.replace(".", "__"): value[0] for name, value in model.state_dict().items()})
-    table = scored(DATASET, "ut_text", "constrained", **asked)
-    assert levels_of(cell) == [0.0, 0.4, 1.0, 2.0]
-    for level in levels_of(cell):
+    table = scored("ut_text", **asked)
+    assert asked_levels(cell) == [0.0, 0.4, 1.0, 2.0]
+    for level in asked_levels(cell):
         loss, hits = plain(model, tokens, level, draws=2, size=5)
         assert loss.shape == (2 * 17, 3)
         np.testing.assert_allclose(values(table, cell, "loss")[level], loss.mean(0), rtol=1e-5)
@@ -146,7 +152,7 @@ def test_rows_equal_a_plain_loop_over_texts_and_draws(tokens: Tokens) -> None:
     assert 0.05 < summary["ratio_below_target"] < summary["ratio_below_one"] < 0.95 and ratios.max() > 2
     for metric, value in summary.items():
         assert values(table, cell, metric).to_dict() == {(0.4, 2): pytest.approx(value, rel=1e-4)}, metric
-    rows = table.query("metric == 'ratio_share' and eps == 0.4").sort_values("bin")
+    rows = rows_of(table, cell).query("metric == 'ratio_share'").sort_values("bin")
     assert len(rows) == 101 and rows["value"].sum() == pytest.approx(1, abs=1e-12)
     edges = np.append(np.arange(101) / 50, np.inf)
     expected = np.histogram(ratios, edges)[0] / len(ratios)
@@ -156,18 +162,19 @@ def test_rows_equal_a_plain_loop_over_texts_and_draws(tokens: Tokens) -> None:
 
 
 def test_the_rows_are_complete_and_agree_with_each_other(tokens: Tokens) -> None:
-    changes = {f"{BUDGET}.trials": 3, f"{BUDGET}.ut_text.layers": [2, 3]}
-    for method in ARMS:
-        item = train_text(text_params(SHORT | changes), DATASET, "ut_text", method)
-        table = scored(DATASET, "ut_text", method, **changes)
-        assert list(table) == list(results.COLUMNS) and table.notna().all(axis=None)
-        assert set(table["varied"]) == {""} and binned(table)
-        dual = {"dual_lr", "alpha", "rho"} if method == "constrained" else set()
-        for cell in item.cells:
-            own = table.query(f"layers == {cell.layers} and eps == {cell.eps} and seed == {cell.seed}")
+    changes = {f"{BUDGET}.seeds": [0, 1, 2], f"{BUDGET}.models.ut_text.layers": [2, 3]}
+    item = train_text(text_params(SHORT | changes), "ut_text")
+    whole = scored("ut_text", **changes)
+    assert list(whole) == list(results.COLUMNS) and whole.notna().all(axis=None)
+    assert set(whole["varied"]) == {""} and set(whole["shift"]) == {"gaussian"} and binned(whole)
+    assert set(whole["arm"]) == set(ARMS)
+    for arm in ARMS:
+        table, dual = whole[whole["arm"] == arm], {"dual_lr", "alpha", "rho"} if arm == "constrained" else set()
+        for cell in of_arm(item, arm):
+            own = rows_of(table, cell)
             counts = own.groupby(["split", "metric"]).size().to_dict()
             each, ratio = cell.layers + 1, ("mean", "median", "below_one", "below_target")
-            expected = {("test", metric): len(levels_of(cell)) * each for metric in ("loss", "accuracy")}
+            expected = {("test", metric): len(asked_levels(cell)) * each for metric in ("loss", "accuracy")}
             expected |= {("test", f"ratio_{word}"): 1 for word in ratio} | {("test", "ratio_share"): 101}
             expected |= {("test", f"{name}_replicate"): 1 + 7 for name in REPLICATED} | {("test", "test_items"): 1}
             expected |= {(split, "violation"): each for split in ("test", "validation")}
@@ -188,54 +195,24 @@ def test_the_rows_are_complete_and_agree_with_each_other(tokens: Tokens) -> None
 
 
 def test_two_arms_of_the_same_weights_score_the_same(tokens: Tokens) -> None:
-    tables = []
-    for method in ARMS:
-        item = train_text(text_params(SHORT), DATASET, "ut_text", method)
-        model = shaken(item.build(item.cells[:1]))
-        for cell in item.cells:
-            change(item, cell, **{name.replace(".", "__"): value[0] for name, value in model.state_dict().items()})
-        table = scored(DATASET, "ut_text", method).query("split == 'test'")
-        tables.append(table.drop(columns="method").reset_index(drop=True))
+    item = train_text(text_params(SHORT), "ut_text")
+    model = shaken(item.feed.build(item.cells[:1]))
+    for cell in item.cells:
+        change(item, cell, **{name.replace(".", "__"): value[0] for name, value in model.state_dict().items()})
+    table = scored("ut_text").query("split == 'test'")
+    tables = [table[table["arm"] == arm].drop(columns="arm").reset_index(drop=True) for arm in ARMS]
     pd.testing.assert_frame_equal(*tables, check_exact=True)
     assert tables[0].query("metric == 'loss' and layer == 2")["value"].nunique() == 4, "one for each noise level"
 
 
-def test_cells_of_a_stack_score_what_they_score_alone(tokens: Tokens) -> None:
-    params = text_params(SHORT)
-    asked = [Cell("text", DATASET, "ut_text", "constrained", 2, eps, seed) for seed, eps in enumerate((0.4, 0.0))]
-    levels = gammas(params, asked)
-    stack = shaken(ut_text.build(params, tokens, asked))
-    told: list[int] = []
-    many = sweep(stack, tokens, levels, [0.4, 0.0], params.text.evaluation, CPU, told.append)
-    assert levels == [0.0, 0.4, 1.0, 2.0] and sum(told) == 2 * 17
-    for index, cell in enumerate(asked):
-        single = ut_text.build(params, tokens, [cell]).eval()
-        single.load_state_dict({name: value[index : index + 1] for name, value in stack.state_dict().items()})
-        one = sweep(single, tokens, levels, [cell.eps], params.text.evaluation, CPU)
-        np.testing.assert_allclose(one.loss[:, 0], many.loss[:, index], rtol=1e-5)
-        np.testing.assert_allclose(one.ratios(0), many.ratios(index), rtol=1e-4)
-    assert np.abs(many.loss[:, 0] - many.loss[:, 1]).min() > 1e-6
-
-
-def test_more_draws_and_another_seed_are_other_noise(tokens: Tokens) -> None:
-    model = shaken(ut_text.build(text_params(), tokens, cells("ut_text")))
-
-    def loss(**changes: int) -> list[float]:
-        settings = text_params({"text.evaluation": {"batch": 5} | changes}).text.evaluation
-        return sweep(model, tokens, [0.0, 1.0], [0.0], settings, CPU).loss[:, 0, 2].tolist()
-
-    found = [loss(seed=5, noise_draws=1), loss(seed=5, noise_draws=2), loss(seed=6, noise_draws=1)]
-    assert len({noisy for _, noisy in found}) == 3 and loss(seed=5, noise_draws=1) == found[0]
-    assert max(clean for clean, _ in found) == pytest.approx(min(clean for clean, _ in found), rel=1e-12)
-
-
-def test_a_stale_or_missing_cell_is_refused_and_an_ablation_is_scored(tokens: Tokens) -> None:
+def test_a_stale_or_missing_cell_is_refused_and_a_study_is_scored(tokens: Tokens) -> None:
     with pytest.raises(UserError, match="is missing: run `dvc repro`"):
-        scored(DATASET, "ut_text", "constrained")
-    train_text(text_params(SHORT), DATASET, "ut_text", "constrained")
-    for changes in ({"primal_dual.ut_text.alpha": 0.3}, {f"{BUDGET}.ut_text.dual_lr": 0.06}):
+        scored("ut_text")
+    train_text(text_params(SHORT), "ut_text")
+    rates = {f"{BUDGET}.models.ut_text.arms": {"constrained": {"dual_lr": 0.06}}}
+    for changes in ({"objectives.constrained.models.ut_text.alpha": 0.3}, rates):
         with pytest.raises(UserError, match="trained with other parameters"):
-            scored(DATASET, "ut_text", "constrained", **changes)
+            scored("ut_text", **changes)
     item = train_text(text_params(SHORT), "alpha")
     table = scored("alpha")
     assert set(table["experiment"]) == {"alpha"} and set(table["varied"]) == {"", "0.05", "0.1"}
@@ -243,28 +220,51 @@ def test_a_stale_or_missing_cell_is_refused_and_an_ablation_is_scored(tokens: To
     assert alpha == {"0.05": 0.05, "0.1": 0.1} and len(item.cells) == 3
 
 
+def test_a_study_is_held_to_the_constraints_that_it_varies(tokens: Tokens) -> None:
+    train_text(text_params(SHORT), "alpha")
+    table = scored("alpha").query("metric in ('loss', 'violation') and split == 'test' and gamma == 0.4")
+    for varied, alpha in (("", 0.1), ("0.05", 0.05), ("0.1", 0.1)):
+        own = table[table["varied"] == varied].pivot(index="layer", columns="metric", values="value")
+        ratios = (own["loss"] / own["loss"].shift()).iloc[1:]
+        np.testing.assert_allclose(own["violation"].iloc[1:], ratios - (1 - alpha), atol=1e-6)
+
+
+def test_the_score_file_of_a_data_set_holds_every_model_and_arm(tokens: Tokens) -> None:
+    arms = [*ARMS, "deep_supervision"]
+    small = {f"{BUDGET}.models.distilbert.epochs": 1, "arms": arms, "text.models": ["ut_text", "distilbert"]}
+    params = text_params(SHORT | small)
+    for model in params.text.models:
+        train_cells(params, "text", DATASET, model)
+    table = scoring.of_dataset(params, "text", DATASET)
+    loss = table.query("metric == 'loss' and layer == layers and gamma == 2.0")
+    assert set(zip(loss["model"], loss["arm"], strict=True)) == {(m, a) for m in params.text.models for a in arms}
+    held = table.query("metric == 'feasible' and split == 'test'")
+    assert set(held["arm"]) == set(arms), "every arm is measured against the constraints"
+    assert not set(table.query("arm != 'constrained'")["metric"]) & {"dual_lr", "alpha", "rho"}
+
+
 @pytest.mark.parametrize("model", ["distilbert", "roberta"])
 def test_an_encoder_goes_through_both_stages_and_ends_without_its_dropout(tokens: Tokens, model: str) -> None:
-    changes = {f"{BUDGET}.trials": 1, f"{BUDGET}.{model}.dropout": 0.5}
-    item = train_text(text_params(changes), DATASET, model, "constrained")
-    tables = [pd.read_parquet(evaluate_text(text_params(changes), DATASET, model, "constrained"))]
+    params = text_params({f"{BUDGET}.seeds": [0], f"{BUDGET}.models.{model}.dropout": 0.5})
+    item = train_text(params, model)
+    tables = [evaluate_text(params, model)]
     for file in Path(".cells/scores").iterdir():
         file.unlink()
     torch.random.manual_seed(123)
-    tables.append(pd.read_parquet(evaluate_text(text_params(changes), DATASET, model, "constrained")))
+    tables.append(evaluate_text(params, model))
     pd.testing.assert_frame_equal(*tables, check_exact=True)
-    assert len(item.cells) == 2 and set(tables[0]["eps"]) == {0.0, 0.4}
+    assert len(item.cells) == 4 and set(tables[0]["eps"]) == {0.0, 0.4}
 
 
 def test_experiments_that_share_cells_share_their_scores(tokens: Tokens) -> None:
-    train_text(text_params(SHORT), DATASET, "ut_text", "constrained")
-    main = scored(DATASET, "ut_text", "constrained")
+    train_text(text_params(SHORT), "ut_text")
+    main = scored("ut_text")
     files = set(Path(".cells/scores").iterdir())
     train_text(text_params(SHORT), "dual_lr")
     table = scored("dual_lr")
-    assert len(set(Path(".cells/scores").iterdir()) - files) == 2, "the other value and the unconstrained arm"
+    assert len(set(Path(".cells/scores").iterdir()) - files) == 1, "the other value"
     why = ["experiment", "varied"]
     same = table[table["varied"] == "0.05"].drop(columns=why).reset_index(drop=True)
-    shared = main[(main["eps"] == 0.4)].drop(columns=why).reset_index(drop=True)
+    shared = main.query("eps == 0.4 and arm == 'constrained'").drop(columns=why).reset_index(drop=True)
     pd.testing.assert_frame_equal(same, shared)
     assert set(table["experiment"]) == {"dual_lr"} and set(main["varied"]) == {""}

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from tokenizers import Tokenizer
 
-from descent import config as params
+from descent import config
 from descent.errors import UserError
+from descent.schema import TokenizerSource
 from descent.tasks.text import data as text
 from descent.tasks.text.prepare import held_out, prepare
-from descent.tasks.text.schema import TokenizerSource
-from stages import download_text, preprocess_text
-from tests.fakes.tokens import DEMO, SOURCES, TRAINED
+from stages import download, preprocess
+from tests.fakes.tokens import DEMO, KNOWN, SOURCES, TRAINED
 
 
 @pytest.fixture(autouse=True)
@@ -30,8 +30,8 @@ def raw(folder: Path, name: str = "mnli", parts: dict[str, pd.DataFrame] | None 
     folder.mkdir(parents=True)
     for part, table in (parts or DEMO[name]).items():
         table.to_parquet(folder / f"{part}.parquet")
-    names = ["entailment", "neutral", "contradiction"] if name == "mnli" else ["negative", "positive"]
-    (folder / "source.json").write_text(json.dumps({"synthetic": True, "classes": names, "dropped": {}}))
+    classes = list(KNOWN[name].CLASSES)
+    (folder / "source.json").write_text(json.dumps({"synthetic": True, "classes": classes, "dropped": {}}))
     return folder
 
 
@@ -79,7 +79,7 @@ def test_meta_says_what_was_done(here: Path, capsys: pytest.CaptureFixture[str])
     assert sum(meta["texts"].values()) == 340 and meta["texts"]["test"] == 40
     cut = sum(meta["cut"].values())
     assert 0 < cut < 340
-    assert f"out: {cut} of 340 texts ({cut / 340:.1%}) are longer than 26 tokens" in capsys.readouterr().out
+    assert f"mnli, bert: {cut} of 340 texts ({cut / 340:.1%}) are longer than 26 tokens" in capsys.readouterr().out
 
 
 def test_the_same_input_gives_the_same_bytes_and_another_another_digest(here: Path) -> None:
@@ -152,10 +152,10 @@ def test_missing_raw_data_are_told(lost: str, here: Path) -> None:
 
 
 def test_the_stages_lead_from_params_yaml_to_batches(here: Path) -> None:
-    (here / "params.yaml").write_text((Path(__file__).parents[1] / "params.yaml").read_text())
-    download_text.main("mnli")
-    preprocess_text.main("mnli", "roberta")
-    tokens = text.load(here / "data/tokens/mnli/roberta")
+    (here / "params.yaml").write_text((Path(__file__).parents[2] / "params.yaml").read_text())
+    download.main("text", "mnli")
+    preprocess.main("text", "mnli", "roberta")
+    tokens = text.load(here / "data/prepared/mnli/roberta")
     assert (tokens.name, tokens.tokenizer, tokens.pad, tokens.classes, tokens.synthetic) == (
         "mnli",
         "roberta",
@@ -163,8 +163,8 @@ def test_the_stages_lead_from_params_yaml_to_batches(here: Path) -> None:
         3,
         True,
     )
-    assert tokens.max_tokens == params.load().budget.text.max_tokens
+    assert tokens.max_tokens == config.load().budget.text.max_tokens
     with pytest.raises(UserError, match=r"unknown tokenizer 'gpt'; known: bert, roberta"):
-        preprocess_text.main("mnli", "gpt")
-    with pytest.raises(UserError, match=r"unknown text data set 'ucsd'; known: imdb, mnli"):
-        preprocess_text.main("ucsd", "bert")
+        preprocess.main("text", "mnli", "gpt")
+    with pytest.raises(UserError, match=r"text data set: unknown name 'ucsd'; known: imdb, mnli"):
+        preprocess.main("text", "ucsd", "bert")

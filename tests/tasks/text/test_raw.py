@@ -13,15 +13,16 @@ import pandas as pd
 import pytest
 from datasets.exceptions import DatasetNotFoundError
 
-from descent import config as params
+from descent import components, config
 from descent.errors import UserError
 from descent.tasks.text.raw import draw, fetch
 from descent.tasks.text.readers import read
-from descent.tasks.text.schema import GenerateTexts, HubData, TextSource
-from stages import download, download_text
+from descent.tasks.text.schema import GenerateTexts, HubData, Source
+from descent.tasks.text.tables import layout
+from stages import download
 
-DEMO = TextSource(generate=GenerateTexts(seed=1, train_texts=40, test_texts=10))
-ROOT = Path(__file__).parents[1]
+DEMO = Source(generate=GenerateTexts(seed=1, train_texts=40, test_texts=10))
+PARAMS = Path(__file__).parents[2] / "params.yaml"
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +82,7 @@ def test_a_raw_data_set_is_itself_a_local_copy() -> None:
     for old, new in (("train", "train"), ("test", "validation_matched")):
         Path("copy").mkdir(exist_ok=True)
         (Path("copy") / f"{new}.parquet").write_bytes(Path(f"out/{old}.parquet").read_bytes())
-    parts, _ = read("mnli", Path("copy"))
+    parts = read(layout(components.load("tasks.text.datasets", "mnli")), Path("copy"))
     assert {
         part: list(found.table.itertuples(index=False, name=None)) for part, found in parts.items()
     } == tables()
@@ -89,7 +90,7 @@ def test_a_raw_data_set_is_itself_a_local_copy() -> None:
 
 def test_a_local_folder_is_read(here: Path) -> None:
     local_set(here / "local/sets/imdb")
-    fetch("imdb", TextSource(path="sets/imdb"), "local", Path("out"))
+    fetch("imdb", Source(path="sets/imdb"), "local", Path("out"))
     assert tables() == expected()
     nothing = {"empty": 0, "no_label": 0}
     assert facts() == {
@@ -103,7 +104,7 @@ def test_a_local_folder_is_read(here: Path) -> None:
 def test_relative_paths_start_at_the_users_project(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     local_set(here / "project/local/imdb")
     monkeypatch.setenv("DVC_ROOT", str(here / "project"))
-    fetch("imdb", TextSource(path="imdb"), "local", Path("out"))
+    fetch("imdb", Source(path="imdb"), "local", Path("out"))
     assert tables() == expected()
 
 
@@ -117,7 +118,7 @@ def archive(here: Path) -> bytes:
 
 def test_a_local_archive_is_unpacked_read_and_cleared_away(here: Path) -> None:
     (here / "imdb.tar.gz").write_bytes(archive(here))
-    fetch("imdb", TextSource(path="imdb.tar.gz"), ".", Path("out"))
+    fetch("imdb", Source(path="imdb.tar.gz"), ".", Path("out"))
     assert tables() == expected()
     assert sorted(path.name for path in Path("out").iterdir()) == ["source.json", "test.parquet", "train.parquet"]
 
@@ -125,9 +126,9 @@ def test_a_local_archive_is_unpacked_read_and_cleared_away(here: Path) -> None:
 def test_a_download_is_verified_unpacked_and_read(here: Path) -> None:
     content = archive(here)
     checksum = hashlib.sha256(content).hexdigest()
-    Path(".downloads").mkdir()  # as an earlier download leaves it; test_sources has the server
+    Path(".downloads").mkdir()  # as an earlier download leaves it; tests/io/test_downloads.py has the server
     Path(f".downloads/{checksum[:16]}-imdb.tar.gz").write_bytes(content)
-    source = TextSource(url="http://localhost:9/files/imdb.tar.gz", sha256=checksum)
+    source = Source(url="http://localhost:9/files/imdb.tar.gz", sha256=checksum)
     fetch("imdb", source, "local", Path("out"))
     assert tables() == expected() and facts()["origin"] == source.url
 
@@ -137,19 +138,19 @@ def test_a_damaged_archive_leaves_the_earlier_data_set(share: float, here: Path)
     content = archive(here)
     (here / "imdb.tar.gz").write_bytes(content[: int(share * len(content))])
     with pytest.raises(UserError, match=r"imdb\.tar\.gz is damaged or incomplete"):
-        fetch("imdb", TextSource(path="imdb.tar.gz"), ".", Path("out"))
+        fetch("imdb", Source(path="imdb.tar.gz"), ".", Path("out"))
     assert nothing_half_written()
     fetch("imdb", DEMO, "local", Path("out"))
     before = tables()
     with pytest.raises(UserError):
-        fetch("imdb", TextSource(path="imdb.tar.gz"), ".", Path("out"))
+        fetch("imdb", Source(path="imdb.tar.gz"), ".", Path("out"))
     assert tables() == before and not list(Path().glob(".out*"))
 
 
 @pytest.mark.parametrize("name", ["imdb", "mnli"])
 def test_a_missing_folder_says_what_to_put_where(name: str) -> None:
     with pytest.raises(UserError) as told:
-        fetch(name, TextSource(path=name), "local", Path("out"))
+        fetch(name, Source(path=name), "local", Path("out"))
     message = str(told.value)
     assert f"local/{name}" in message and "-S local_data=" in message and "train" in message and "http" in message
     assert nothing_half_written()
@@ -158,9 +159,9 @@ def test_a_missing_folder_says_what_to_put_where(name: str) -> None:
 def test_other_files_are_refused_before_anything_is_done(here: Path) -> None:
     (here / "imdb.rar").write_bytes(b"rar")
     with pytest.raises(UserError, match=r"imdb\.rar.*\.zip"):
-        fetch("imdb", TextSource(path="imdb.rar"), ".", Path("out"))
+        fetch("imdb", Source(path="imdb.rar"), ".", Path("out"))
     with pytest.raises(UserError, match=r"imdb\.rar.*\.zip"):
-        fetch("imdb", TextSource(url="http://localhost:9/imdb.rar", sha256="0" * 64), ".", Path("out"))
+        fetch("imdb", Source(url="http://localhost:9/imdb.rar", sha256="0" * 64), ".", Path("out"))
     assert nothing_half_written()
 
 
@@ -173,16 +174,16 @@ def hub(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_data_set_of_the_hub_is_read(hub: Path) -> None:
-    fetch("imdb", TextSource(hub=HubData(id=str(hub), configuration="default")), "local", Path("out"))
+    fetch("imdb", Source(hub=HubData(id=str(hub), configuration="default")), "local", Path("out"))
     assert tables() == expected()
     assert facts()["origin"] == f"hub {hub} (default)"
 
 
 def test_a_data_set_of_the_hub_with_other_parts_is_told(hub: Path) -> None:
     with pytest.raises(UserError, match=r"mnli: hub .* has the parts train, .*; expected validation_matched or"):
-        fetch("mnli", TextSource(hub=HubData(id=str(hub))), "local", Path("out"))
-    with pytest.raises(UserError, match=r"imdb: cannot get .*nosuch.*'default'"):
-        fetch("imdb", TextSource(hub=HubData(id=str(hub), configuration="nosuch")), "local", Path("out"))
+        fetch("mnli", Source(hub=HubData(id=str(hub))), "local", Path("out"))
+    with pytest.raises(UserError, match=r"cannot get .*nosuch.*'default'"):
+        fetch("imdb", Source(hub=HubData(id=str(hub), configuration="nosuch")), "local", Path("out"))
     assert nothing_half_written()
 
 
@@ -194,9 +195,9 @@ def test_without_the_hub_the_local_way_is_told(error: Exception, monkeypatch: py
         raise error
 
     monkeypatch.setattr(datasets, "load_dataset", fail)
-    with pytest.raises(UserError, match=r"imdb: cannot get hub stanfordnlp/imdb at abc from") as told:
-        fetch("imdb", TextSource(hub=HubData(id="stanfordnlp/imdb", revision="abc")), "local", Path("out"))
-    assert "`path`" in str(told.value) and "train" in str(told.value)
+    with pytest.raises(UserError, match=r"cannot get stanfordnlp/imdb at abc from") as told:
+        fetch("imdb", Source(hub=HubData(id="stanfordnlp/imdb", revision="abc")), "local", Path("out"))
+    assert "`path`" in str(told.value) and "profile>.data.imdb" in str(told.value) and "train" in str(told.value)
     assert nothing_half_written()
 
 
@@ -219,17 +220,23 @@ def test_a_limit_takes_texts_from_everywhere_or_all() -> None:
 
 def test_limits_hold_for_their_parts(here: Path) -> None:
     local_set(here / "local/imdb")
-    fetch("imdb", TextSource(path="imdb", train_texts=4, test_texts=2), "local", Path("out"))
+    fetch("imdb", Source(path="imdb", train_texts=4, test_texts=2), "local", Path("out"))
     assert [len(rows) for rows in tables().values()] == [4, 2]
     assert set(tables()["train"]) < set(expected()["train"])
 
 
 def test_the_stage_reads_params_yaml_and_refuses_other_names(here: Path) -> None:
-    (here / "params.yaml").write_text((ROOT / "params.yaml").read_text())
-    download_text.main("imdb")
-    demo = params.load().budget.texts["imdb"].generate
+    (here / "params.yaml").write_text(PARAMS.read_text())
+    download.main("text", "imdb")
+    demo = config.load().source("text", "imdb").generate
     assert [len(rows) for rows in tables(Path("data/raw/imdb")).values()] == [demo.train_texts, demo.test_texts]
-    with pytest.raises(UserError, match=r"unknown text data set 'ucsd'; known: imdb, mnli"):
-        download_text.main("ucsd")
-    with pytest.raises(UserError, match=r"unknown video data set 'imdb'; known: .*ucsd"):
-        download.main("imdb")
+    for task, dataset, known in (("text", "ucsd", "imdb, mnli"), ("video", "imdb", "avenue, shanghaitech, ucsd")):
+        with pytest.raises(UserError, match=rf"{task} data set: unknown name '{dataset}'; known: {known}"):
+            download.main(task, dataset)
+
+
+def test_a_data_set_without_a_writer_cannot_be_generated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(components.load("tasks.text.datasets", "imdb"), "write")
+    with pytest.raises(UserError, match=r"imdb cannot be generated, as .*imdb\.py has no write: name a source"):
+        fetch("imdb", DEMO, "local", Path("out"))
+    assert nothing_half_written()

@@ -8,8 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from descent import components
 from descent.errors import UserError
-from descent.tasks.text.readers import read
+from descent.tasks.text import readers
+from descent.tasks.text.tables import Layout, Part, layout
 
 REVIEWS = {
     "train": [("a dull, long film", 0), ('she said "no" <br />twice', 0), ("NA", 1), ("a café in\nspring", 1)],
@@ -22,6 +24,21 @@ PAIRS = {
 }
 PAIR_PARTS = {"train": "train", "test": "validation_matched"}
 OFFICIAL_PARTS = {"train": "multinli_1.0_train", "test": "multinli_1.0_dev_matched"}
+
+
+OURS = Layout(
+    name="ours",
+    train=("train",),
+    test=("test",),
+    texts=(("text",), ("text", "pair")),
+    classes=("sport", "world"),
+    folders=(),
+    tree="train*.jsonl and test*.jsonl",
+)
+
+
+def read(name: str, root: Path) -> dict[str, Part]:
+    return readers.read(layout(components.load("tasks.text.datasets", name)), root)
 
 
 def json_lines(path: Path, rows: list[dict]) -> None:
@@ -75,8 +92,7 @@ def sorted_rows(table: pd.DataFrame) -> list[tuple]:
 @pytest.mark.parametrize("write", [as_parquet, as_shards, as_json_lines, as_csv, as_tree])
 def test_reviews_are_the_same_in_every_layout(write: Callable[[Path], None], tmp_path: Path) -> None:
     write(tmp_path)
-    parts, classes = read("imdb", tmp_path)
-    assert classes == ("negative", "positive")
+    parts = read("imdb", tmp_path)
     for split, rows in REVIEWS.items():
         assert sorted_rows(parts[split].table) == sorted(rows)
         assert parts[split].table["label"].dtype == "int64"
@@ -128,8 +144,7 @@ def glue_tabs(root: Path) -> None:
 @pytest.mark.parametrize("write", [hub_layout, official_json_lines, official_tabs, glue_tabs])
 def test_pairs_are_the_same_in_every_layout(write: Callable[[Path], None], tmp_path: Path) -> None:
     write(tmp_path)
-    parts, classes = read("mnli", tmp_path)
-    assert classes == NAMES
+    parts = read("mnli", tmp_path)
     for split, rows in PAIRS.items():
         assert sorted_rows(parts[split].table) == sorted(rows)
         assert list(parts[split].table.columns) == ["text", "pair", "label"]
@@ -141,25 +156,16 @@ def test_the_folder_with_both_parts_is_found_among_others(tmp_path: Path) -> Non
         (tmp_path / name).mkdir()
     hub_layout(tmp_path / "mnli")
     pd.DataFrame({"sentence": ["x"], "label": [1]}).to_parquet(tmp_path / "ax/train-00000-of-00001.parquet")
-    parts, _ = read("mnli", tmp_path)
+    parts = read("mnli", tmp_path)
     assert sorted_rows(parts["train"].table) == sorted(PAIRS["train"])
 
 
-@pytest.mark.parametrize(
-    ("labels", "classes", "numbers"),
-    [
-        ([0, 2, 1], ("0", "1", "2"), [0, 2, 1]),
-        (["world", "sport", "world"], ("sport", "world"), [1, 0, 1]),
-        (["10", "2", "0"], tuple(map(str, range(11))), [10, 2, 0]),
-    ],
-)
-def test_classes_of_a_data_set_of_ones_own(labels: list, classes: tuple, numbers: list, tmp_path: Path) -> None:
+@pytest.mark.parametrize("labels", [[0, 1, 1], ["0", "1", "1"], ["sport", "world", "world"]])
+def test_labels_are_numbers_digits_or_names(labels: list, tmp_path: Path) -> None:
     for split in ("train", "test"):
-        rows = [{"text": f"text {i}", "label": label} for i, label in enumerate(labels)]
-        json_lines(tmp_path / f"{split}.jsonl", rows)
-    parts, found = read("news", tmp_path)
-    assert found == classes
-    assert parts["train"].table["label"].tolist() == parts["test"].table["label"].tolist() == numbers
+        json_lines(tmp_path / f"{split}.jsonl", [{"text": "a", "label": label} for label in labels])
+    parts = readers.read(OURS, tmp_path)
+    assert parts["train"].table["label"].tolist() == parts["test"].table["label"].tolist() == [0, 1, 1]
 
 
 def test_empty_texts_are_dropped_and_counted(tmp_path: Path) -> None:
@@ -167,7 +173,7 @@ def test_empty_texts_are_dropped_and_counted(tmp_path: Path) -> None:
     rows.append({"premise": None, "hypothesis": "b", "label": 1})
     for name in PAIR_PARTS.values():
         json_lines(tmp_path / f"{name}.jsonl", [*rows, {"premise": "e", "hypothesis": "f", "label": 1}])
-    parts, _ = read("mnli", tmp_path)
+    parts = read("mnli", tmp_path)
     assert sorted_rows(parts["train"].table) == [("a", "b", 0), ("c", "d", 0), ("e", "f", 1)]
     assert parts["train"].dropped == {"empty": 3, "no_label": 0}
 
@@ -249,4 +255,4 @@ def test_pairs_and_single_texts_do_not_mix(tmp_path: Path) -> None:
     json_lines(tmp_path / "train.jsonl", [{**row, "pair": "x"} for row in GOOD])
     json_lines(tmp_path / "test.jsonl", GOOD)
     with pytest.raises(UserError, match=r"holds pairs, the other does not"):
-        read("ours", tmp_path)
+        readers.read(OURS, tmp_path)

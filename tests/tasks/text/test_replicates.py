@@ -8,14 +8,14 @@ import pytest
 
 from descent.analysis import replicates
 from descent.analysis.select import CELL, mean, measured, select
-from descent.analysis.trials import text_columns
+from descent.analysis.trials import accuracy_columns
 from descent.tasks.text.data import Tokens
 from descent.tasks.text.evaluate import _replicates
 from descent.tasks.text.sweep import TextSweep
 from tests.fakes.core import serially
-from tests.fakes.text import DATASET, TEXTS, cells, enter_text_project, evaluate_text, text_params, train_text
+from tests.fakes.text import BUDGET, TEXTS, cells, enter_text_project, evaluate_text, text_params, train_text
 
-SHORT = {"profiles.demo.text.trials": 1, "profiles.demo.text.ut_text.layers": [2]}
+SHORT = {f"{BUDGET}.seeds": [0], f"{BUDGET}.models.ut_text.layers": [2]}
 
 
 @pytest.fixture
@@ -26,9 +26,9 @@ def tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tokens:
 
 def test_resample_0_is_the_test_set(tokens: Tokens) -> None:
     params = text_params(SHORT)
-    train_text(params, DATASET, "ut_text", "constrained")
-    known = measured(pd.read_parquet(evaluate_text(params, DATASET, "ut_text", "constrained")))
-    columns = text_columns(known, params)
+    train_text(params, "ut_text")
+    known = measured(evaluate_text(params, "ut_text"))
+    columns = accuracy_columns(known, params)
     names = ["area", "accuracy_in_distribution", "accuracy_out_of_distribution", "ratio_mean", "ratio_below_one"]
     for name in names:
         first = mean(select(known, metric=f"{name}_replicate", bin=0.0))

@@ -110,7 +110,7 @@ def test_a_source_without_clips_is_told(tmp_path: Path) -> None:
 
 
 def test_a_missing_manifest_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="download@avenue"):
+    with pytest.raises(UserError, match="download_video@avenue"):
         find_clips(tmp_path / "avenue")
 
 

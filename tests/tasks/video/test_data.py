@@ -93,7 +93,7 @@ def test_incomplete_data_are_told(lost: str, folder: Path, tmp_path: Path) -> No
 
 
 def test_training_does_not_import_the_decoders() -> None:
-    code = "import sys, descent.datasets.video; print(*sys.modules)"
+    code = "import sys, descent.tasks.video.data; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": "src"}, capture_output=True, text=True)
     assert "descent.tasks.video.data" in found.stdout.split()
     assert not {"cv2", "pydantic", "requests"} & set(found.stdout.split())

@@ -1,5 +1,6 @@
-"""The rows that a matrix item gives: complete, in agreement, and missing where nothing is known."""
+"""The rows that a data set gives: complete, in agreement, and missing where nothing is known."""
 
+import inspect
 import json
 import math
 from pathlib import Path
@@ -7,30 +8,25 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from torch import nn
 
 from descent.analysis import replicates, results
-from descent.analysis.select import mean, measured, select, whole_sweep
-from descent.cells import Cell, runs_folder, scores_file
+from descent.analysis.select import measured, select
+from descent.cells import REFERENCES, Cell
 from descent.errors import UserError
+from descent.models.parts.denoiser import Pixels
+from descent.paths import runs_folder, scores_file, study_runs_folder
 from descent.runner import store
 from descent.tasks.video import evaluate as evaluation
-from descent.tasks.video.data import Prepared, Sequences
-from descent.tasks.video.references import Identity
-from descent.tasks.video.sequences import Denoising
+from descent.tasks.video.batches import SequenceTask
+from descent.tasks.video.data import Prepared, load
 from descent.tasks.video.sweep import Sweep, sweep
-from tests.fakes.core import (
-    TOKENS,
-    enter_project,
-    evaluate_cells,
-    serially,
-    small_params,
-    train_cells,
-    video_item,
-)
+from tests.fakes.core import TOKENS, enter_project, evaluate_cells, item_of, serially, small_params, train_cells
+from tests.fakes.vit import VIT, build
 
-ITEM = ("video", "ucsd", "dust", "constrained")
+ITEM = ("video", "ucsd", "dust")
 OUT = runs_folder(*ITEM)
+CELL = ["arm", "layers", "eps"]
+DUST = {"video.models": ["dust"]}
 REPLICATES = {f"{name}_replicate" for name in ("descending", "rmse_in_distribution", "rmse_out_of_distribution")}
 
 
@@ -41,49 +37,60 @@ def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
 
 
 def test_the_sweep_has_every_training_level_once(prepared: Prepared) -> None:
-    params = small_params({"eps": 0.13, "evaluation.gammas": [1, 0.0, 0.25, 0.5]})
-    assert evaluation.gammas(params, "video") == [0.0, 0.13, 0.25, 0.5, 1.0]
-    assert evaluation.gammas(params, "infeasible") == [0.0, 0.13, 0.25, 0.3, 0.5, 1.0]
+    params = small_params({"eps": 0.13, "video.evaluation": {"gammas": [1, 0.0, 0.25, 0.5]}})
+    assert evaluation.levels(params, "gaussian") == [0.0, 0.13, 0.25, 0.5, 1.0]
+    assert evaluation.levels(params, "gaussian", [0.3]) == [0.0, 0.13, 0.25, 0.3, 0.5, 1.0]
+    assert evaluation.levels(params, "salt_and_pepper", [0.3]) == [0.02, 0.05, 0.1, 0.2]
 
 
-def evaluated(**changes: object) -> pd.DataFrame:
-    params = small_params(changes)
-    evaluate_cells(params, *ITEM)
-    return pd.read_parquet(scores_file(*ITEM))
+def trained(**changes: object) -> None:
+    train_cells(small_params(DUST | changes), *ITEM)
 
 
-def test_the_rows_of_a_matrix_item_are_complete_and_agree_with_each_other(prepared: Prepared) -> None:
-    params = small_params()
-    train_cells(params, *ITEM)
-    table = evaluated()
+def evaluated(references: bool = False, **changes: object) -> pd.DataFrame:
+    """The rows of the trained cells, or those of the maps that learn nothing."""
+    table = evaluate_cells(small_params(DUST | changes), *ITEM[:2])
+    return table[table["arm"].isin(list(REFERENCES)) == references]
+
+
+def test_the_rows_of_a_data_set_are_complete_and_agree_with_each_other(prepared: Prepared) -> None:
+    trained()
+    params, table = small_params(DUST), evaluated()
     assert list(table) == list(results.COLUMNS) and table["value"].notna().all()
     assert {str(kind) for kind in table.dtypes[["layers", "layer", "seed"]]} == {"int64"}
-    levels = evaluation.gammas(params, "video")
-    for cell in video_item(params, *ITEM).cells:
-        own = table[(table["layers"] == cell.layers) & (table["eps"] == cell.eps)]
+    assert set(table["shift"]) == {"gaussian"}
+    levels, item = evaluation.levels(params, "gaussian"), item_of(params, *ITEM)
+    assert len(item.cells) == 2 * 2 * 3 == len(table.groupby(CELL))
+    for cell in item.cells:
+        own = select(table, arm=cell.arm, layers=cell.layers, eps=cell.eps)
         test = own[own["split"] == "test"]
         counts = {"loss": (cell.layers + 1) * len(levels), "rmse": len(levels), "rmse_clipped": len(levels)}
-        counts |= {"violation": cell.layers + 1, "feasible": 1, "test_items": 1}
+        counts |= {"psnr": len(levels), "violation": cell.layers + 1, "feasible": 1, "test_items": 1}
         counts |= {name: 8 for name in results.METRICS if name in REPLICATES}
-        assert test["metric"].value_counts().to_dict() == counts
+        assert test["metric"].value_counts().to_dict() == counts, "and no SSIM of patches below its window"
         losses = test[(test["metric"] == "loss") & (test["gamma"] == cell.eps)].sort_values("layer")["value"]
         check_verdict(test, cell, losses.to_numpy())
         last = test[(test["metric"] == "loss") & (test["layer"] == cell.layers)].sort_values("gamma")
-        rmse = test[test["metric"] == "rmse"].sort_values("gamma")
+        rmse, clipped, psnr = (
+            test[test["metric"] == name].sort_values("gamma") for name in ("rmse", "rmse_clipped", "psnr")
+        )
         assert sorted(rmse["gamma"]) == levels and (rmse["layer"] == cell.layers).all()
         np.testing.assert_allclose(last["value"], 16 * (rmse["value"].to_numpy() / 255) ** 2, rtol=1e-9)
+        np.testing.assert_allclose(psnr["value"], 20 * np.log10(255 / clipped["value"].to_numpy()), rtol=1e-9)
         check_validation_rows(own[own["split"] == "validation"], cell)
 
 
 def test_resample_0_is_the_test_set(prepared: Prepared) -> None:
-    params = small_params()
-    train_cells(params, *ITEM)
+    trained()
     known = measured(evaluated())
-    rmse = whole_sweep(known, "rmse", params.evaluation.gammas)
+    gammas = small_params().video.evaluation.gammas
+    rmse = select(known, metric="rmse")
+    rmse = rmse[rmse["gamma"].isin(gammas)]
     for name, inside in (("in", True), ("out_of", False)):
         rows = select(known, metric=f"rmse_{name}_distribution_replicate")
-        expected = mean(rmse[(rmse["gamma"] <= rmse["eps"]) == inside])
-        pd.testing.assert_series_equal(mean(select(rows, bin=0.0)), expected, rtol=1e-9)
+        expected = rmse[(rmse["gamma"] <= rmse["eps"]) == inside].groupby(CELL)["value"].mean()
+        found = select(rows, bin=0.0).set_index(CELL)["value"].sort_index()
+        pd.testing.assert_series_equal(found, expected, rtol=1e-9)
         assert set(rows["bin"]) == set(map(float, range(8)))
     assert set(select(known, metric="test_items")["value"]) == {2.0}, "clips"
 
@@ -91,12 +98,12 @@ def test_resample_0_is_the_test_set(prepared: Prepared) -> None:
 def test_replicates_are_scores_of_the_clips_that_were_drawn() -> None:
     """Two clips of 3 and 1 sequences: the RMSE of a resample is of their weighted mean square."""
     params = small_params()
-    cell = Cell(*ITEM, layers=1, eps=0.0, seed=0)
+    cell = Cell(*ITEM, "constrained", layers=1, eps=0.0, seed=0)
     square = np.array([[0.04, 0.16], [0.01, 0.09]])[None].repeat(4, axis=0)  # (gammas, depth, clips)
-    resamples = replicates.counts("ucsd", 2, params.evaluation)
+    resamples = replicates.counts("ucsd", 2, params.video.evaluation)
     error = replicates.mean(square, np.array([3, 1]), resamples)
     levels = [0.0, 0.25, 0.5, 1.0]
-    units = evaluation.units(params, Denoising, Identity())
+    units = evaluation.units(params, SequenceTask, Pixels())
     rows = pd.DataFrame(evaluation._replicates(params, units, cell, error, levels, 2))
     found = rows.query("metric == 'rmse_out_of_distribution_replicate'").set_index("bin")["value"]
     for number, (first, second) in enumerate(resamples):
@@ -112,7 +119,9 @@ def check_validation_rows(rows: pd.DataFrame, cell: Cell) -> None:
     f = log[log["epoch"] == record["epoch"]].sort_values("layer")["loss_validation"].to_numpy()
     assert (rows["gamma"] == cell.eps).all()
     values = by_metric(rows)
-    numbers = {"lr": 0.01, "dual_lr": 0.05, "alpha": 0.2, "rho": 20.0, "epoch": record["epoch"], "diverged": 0.0}
+    numbers = {"lr": 0.01, "epoch": record["epoch"], "diverged": 0.0}
+    if cell.arm == "constrained":
+        numbers |= {"dual_lr": 0.05, "alpha": 0.2, "rho": 20.0}
     assert set(values) == {"validation_loss", "violation", "feasible", *numbers}
     np.testing.assert_allclose(values["validation_loss"], f, rtol=1e-6)
     assert {name: values[name].tolist() for name in numbers} == {name: [v] for name, v in numbers.items()}
@@ -124,7 +133,7 @@ def by_metric(rows: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def check_verdict(rows: pd.DataFrame, cell: Cell, f: np.ndarray) -> None:
-    """The violations of these losses at the training level, and what follows from them."""
+    """The violations of these losses at the training level, and what follows from them, whatever the arm."""
     own = rows[rows["metric"].isin(["violation", "feasible"])]
     assert (own["gamma"] == cell.eps).all()
     values, v = by_metric(own), np.array([f[0] / 0.5 - 1, *(f[1:] / f[:-1] - 0.8)])
@@ -133,10 +142,10 @@ def check_verdict(rows: pd.DataFrame, cell: Cell, f: np.ndarray) -> None:
 
 
 def test_the_mean_patch_loss_is_the_sum_over_the_number_of_pixels(prepared: Prepared) -> None:
-    cell = Cell(*ITEM, layers=1, eps=0.0, seed=0)
-    found = Sweep(np.array([[[[0.04], [0.01]]]]), np.array([3]), np.array([[0.0025]]))
+    cell = Cell(*ITEM, "constrained", layers=1, eps=0.0, seed=0)
+    found = Sweep(np.array([[[[0.04], [0.01]]]]), np.array([3]), np.array([[0.0025]]), np.array([[0.75]]))
     for loss, scale in (("sum", 16), ("mean", 1)):
-        units = evaluation.units(small_params({"video.patch_loss": loss}), Denoising, Identity())
+        units = evaluation.units(small_params({"video.patch_loss": loss}), SequenceTask, Pixels())
         rows = list(evaluation._rows(units, cell, found, [0.5], 0))
         values = {(row["metric"], row["layer"]): row["value"] for row in rows}
         expected = {
@@ -144,22 +153,34 @@ def test_the_mean_patch_loss_is_the_sum_over_the_number_of_pixels(prepared: Prep
             ("loss", 1): 0.01 * scale,
             ("rmse", 1): 25.5,
             ("rmse_clipped", 1): 12.75,
+            ("psnr", 1): 10 * math.log10(400),
+            ("ssim", 1): 0.75,
         }
         assert values == pytest.approx(expected)
 
 
-def test_verdicts_are_read_by_the_problem_of_the_experiment(prepared: Prepared) -> None:
-    words = ("infeasible", "ucsd", "dust", "constrained")
-    params, out = small_params({"infeasible.layers": 1}), runs_folder(*words)
-    train_cells(params, *words)
-    cell = Cell(*words, 1, 0.3, 0)
+def test_what_has_no_number_has_no_row() -> None:
+    cell = Cell(*ITEM, "constrained", layers=0, eps=0.0, seed=0)
+    units = evaluation.units(small_params(), SequenceTask, Pixels())
+    nothing = Sweep(np.array([[[[0.0]]]]), np.array([3]), np.array([[0.0]]), np.array([[np.nan]]))
+    rows = list(evaluation._rows(units, cell, nothing, [0.0], 0))
+    assert [row["metric"] for row in rows] == ["loss", "rmse", "rmse_clipped"], "PSNR is infinite, SSIM unknown"
+
+
+def test_verdicts_are_read_by_the_problem_of_the_study(prepared: Prepared) -> None:
+    params, out = small_params({"study.infeasible": {"layers": 1}}), study_runs_folder("infeasible")
+    train_cells(params, "infeasible")
+    cell = Cell("infeasible", "ucsd", "dust", "constrained", 1, 0.3, 0)
     record = store.record(out, cell) | {"epoch": 2, "diverged": True}
     (out / cell.name / "cell.json").write_text(json.dumps(record))
     (out / cell.name / "history.csv").write_text(
         "epoch,layer,loss_validation\n1,0,9\n1,1,9\n2,0,0.02\n2,1,0.01\n3,0,9\n3,1,9\n"
     )
-    evaluate_cells(params, *words)
-    rows = pd.read_parquet(scores_file(*words)).query("split == 'validation'")
+    table = evaluate_cells(params, "infeasible")
+    assert set(table["experiment"]) == {"infeasible"} and set(table["varied"]) == {""}
+    assert set(table["arm"]) == {"constrained", "unconstrained"}, "and no map that learns nothing"
+    assert 0.3 in set(table.query("split == 'test'")["gamma"])
+    rows = table.query("split == 'validation' and arm == 'constrained'")
     values = rows.set_index(["metric", "layer"])["value"].to_dict()
     assert values == pytest.approx(
         {
@@ -179,57 +200,153 @@ def test_verdicts_are_read_by_the_problem_of_the_experiment(prepared: Prepared) 
 
 
 def test_a_cell_that_diverged_before_its_first_validation_has_no_validation_losses(prepared: Prepared) -> None:
-    params = small_params({"training.diverged_above": 1e-6})
-    train_cells(params, *ITEM)
-    table = evaluated(**{"training.diverged_above": 1e-6})
-    values = table.groupby(["split", "metric"])["value"].unique().map(list).to_dict()
-    verdicts = {"feasible": [0.0], "diverged": [1.0], "epoch": [0.0]}
-    numbers = {"lr": [0.01], "dual_lr": [0.05], "alpha": [0.2], "rho": [20.0]}
-    assert values == {("validation", name): found for name, found in (verdicts | numbers).items()} | {
-        ("test", "feasible"): [0.0]
-    }
+    limit = {"training.diverged_above": 1e-6}
+    trained(**limit)
+    table = evaluated(**limit)
+    verdicts = {"feasible": [0.0], "diverged": [1.0], "epoch": [0.0], "lr": [0.01]}
+    own = {"constrained": {"dual_lr": [0.05], "alpha": [0.2], "rho": [20.0]}, "unconstrained": {}}
+    for arm, numbers in own.items():
+        rows = select(table, arm=arm)
+        values = rows.groupby(["split", "metric"])["value"].unique().map(list).to_dict()
+        expected = {("validation", name): found for name, found in (verdicts | numbers).items()}
+        assert values == expected | {("test", "feasible"): [0.0]}
 
 
 def test_cells_scored_before_are_not_swept_again(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     swept: list[int] = []
 
-    def count(
-        model: nn.Module, sequences: Sequences, levels: list, sigma: float, cells: int, *rest: object
-    ) -> Sweep:
-        swept.append(cells)
-        return sweep(model, sequences, levels, sigma, cells, *rest)
+    def count(*arguments: object, **others: object) -> Sweep:
+        cells = inspect.signature(sweep).bind(*arguments, **others).arguments["cells"]
+        swept.extend([cells] if cells > 1 else [])  # the maps that learn nothing are one cell
+        return sweep(*arguments, **others)
 
     monkeypatch.setattr(evaluation, "sweep", count)
-    train_cells(small_params(), *ITEM)
+    trained()
     first = evaluated()
-    assert swept == [3, 3]
+    assert swept == [3] * 4
     pd.testing.assert_frame_equal(evaluated(), first, check_exact=True)
-    assert swept == [3, 3]
-    other = evaluated(**{"evaluation.noise_draws": 1})
-    assert swept == [3, 3, 3, 3] and not other.equals(first)
-    train_cells(small_params({"eps": 0.25}), *ITEM)
+    assert swept == [3] * 4
+    other = evaluated(**{"video.evaluation": {"noise_draws": 1}})
+    assert swept == [3] * 8 and not other.equals(first)
+    trained(eps=0.25)
     more = evaluated(eps=0.25)
-    assert swept[4:] == [3, 3], "the new level joins every cell's sweep"
+    assert swept[8:] == [3] * 4, "the new level joins every cell's sweep"
     assert set(more["eps"]) == {0.0, 0.25, 0.5}
+    monkeypatch.setattr("descent.runner.scores.digest", lambda modules: "other code of the rows")
+    evaluated(eps=0.25)
+    assert swept[12:] == [3] * 4
 
 
 def test_a_stale_or_missing_cell_is_refused(prepared: Prepared) -> None:
     with pytest.raises(UserError, match="is missing: run `dvc repro`"):
         evaluated()
-    train_cells(small_params(), *ITEM)
+    trained()
     with pytest.raises(UserError, match="trained with other parameters"):
-        evaluated(**{"primal_dual.dust.alpha": 0.3})
+        evaluated(**{"objectives.constrained": {"alpha": 0.3}})
+
+
+def references_of(changes: dict) -> pd.DataFrame:
+    """The rows of the maps that learn nothing, of models that are not trained."""
+    params, prepared = small_params(changes), load(Path("data/prepared/ucsd"))
+    items = [item_of(params, "video", "ucsd", model) for model in params.video.models]
+    table = pd.concat(evaluation.also(params, prepared, items))
+    results.write(table, Path("references.parquet"))
+    return pd.read_parquet("references.parquet")
 
 
 def test_the_reference_rows_are_the_noise_and_the_intensity(prepared: Prepared) -> None:
-    evaluation.evaluate_references(small_params(), "ucsd")
-    table = pd.read_parquet("data/scores/reference/ucsd.parquet")
-    assert list(table) == list(results.COLUMNS) and set(table["method"]) == {"reference"}
-    rmse = table[table["metric"] == "rmse"].pivot(index="gamma", columns="model", values="value")
-    assert 0.3 in rmse.index, "the level of the infeasible experiment too"
+    table = references_of({})
+    assert list(table) == list(results.COLUMNS) and set(table["arm"]) == set(REFERENCES)
+    identity = {name: set(table[name]) for name in ("experiment", "layers", "eps", "seed", "layer", "varied")}
+    assert identity == {
+        "experiment": {"video"},
+        "layers": {0},
+        "eps": {0.0},
+        "seed": {0},
+        "layer": {0},
+        "varied": {""},
+    }
+    assert set(table["split"]) == {"test"}
+    assert set(table["model"]) == {"ut", "dust"}
+    dust, ut = (
+        select(table, model=model).drop(columns="model").reset_index(drop=True) for model in ("dust", "ut")
+    )
+    pd.testing.assert_frame_equal(dust, ut)  # of the same inputs and units
+    rmse = select(table, model="dust", metric="rmse").pivot(index="gamma", columns="arm", values="value")
+    assert rmse.index.tolist() == [0.0, 0.13, 0.25, 0.5, 1.0]
     sequences = prepared.sequences("test", TOKENS)
     numbers = 2 * len(sequences) * TOKENS * 16
     expected = rmse.index.to_numpy() * prepared.sigma * 255
     np.testing.assert_allclose(rmse["identity"], expected, rtol=4 / math.sqrt(2 * numbers))
     clean = sequences.gather(np.arange(len(sequences))).double()
     np.testing.assert_allclose(rmse["zero"], clean.square().mean().sqrt().item(), rtol=1e-6)
+
+
+def test_classical_filters_are_better_than_the_noise_and_change_nothing_without_it(prepared: Prepared) -> None:
+    rmse = select(references_of({}), model="dust", metric="rmse").pivot(
+        index="gamma", columns="arm", values="value"
+    )
+    for name in ("tv_chambolle", "nl_means"):
+        assert rmse[name][0.0] == 0.0
+        assert (rmse[name][[0.25, 0.5, 1.0]] < rmse["identity"][[0.25, 0.5, 1.0]]).all(), name
+    assert (rmse["tv_chambolle"][[0.5, 1.0]] < 0.8 * rmse["identity"][[0.5, 1.0]]).all()
+
+
+def test_vit_has_references_of_its_own_in_its_images_and_units(prepared: Prepared) -> None:
+    table = references_of({**VIT, "video.models": ["dust", "vit"]})
+    rmse = select(table, metric="rmse").pivot(index="gamma", columns=["model", "arm"], values="value")
+    assert {model for model, _ in rmse} == {"dust", "vit"} and {arm for _, arm in rmse} == set(REFERENCES)
+    assert (rmse["vit"]["identity"][1:] < 0.9 * rmse["dust"]["identity"][1:]).all(), "resizing averages noise"
+    frames = prepared.whole("test")
+    clean = build().target(frames.gather(np.arange(len(frames)))[None].float() / 255)
+    black = 127.5 * (clean + 1).square().mean().sqrt().item()  # -1 is black
+    np.testing.assert_allclose(rmse["vit"]["zero"], black, rtol=1e-5)
+    losses = select(table, metric="loss", model="vit", arm="identity").set_index("gamma")["value"]
+    np.testing.assert_allclose(rmse["vit"]["identity"], 127.5 * np.sqrt(losses[rmse.index]), rtol=1e-9)
+
+
+def test_salt_and_pepper_has_rows_of_its_own_levels_and_none_of_training(prepared: Prepared) -> None:
+    levels = [0.0, 0.05, 0.3]
+    both = {
+        "video.evaluation": {"shifts": ["gaussian", "salt_and_pepper"]},
+        "shifts.salt_and_pepper": {"levels": levels},
+    }
+    trained()
+    before = evaluated()
+    table = evaluated(**both)
+    pd.testing.assert_frame_equal(
+        select(table, shift="gaussian").reset_index(drop=True), before.reset_index(drop=True)
+    )
+    rows = select(table, shift="salt_and_pepper")
+    assert set(rows["split"]) == {"test"} and set(rows["gamma"]) == set(levels)
+    assert set(rows["metric"]) == {"loss", "rmse", "rmse_clipped", "psnr"}, "no verdicts, no resamples"
+    assert set(rows["arm"]) == {"constrained", "unconstrained"} and set(rows["eps"]) == {0.0, 0.13, 0.5}
+    clean, calm, loud = (
+        select(own, metric="rmse", gamma=level).set_index(CELL)["value"].sort_index()
+        for own, level in ((before, 0.0), (rows, 0.0), (rows, 0.3))
+    )
+    pd.testing.assert_series_equal(calm, clean, rtol=1e-5)  # of the amount 0 they are the clean inputs
+    assert (loud > calm).all()
+
+
+def test_of_salt_and_pepper_the_identity_scores_the_pixels_that_turned(prepared: Prepared) -> None:
+    levels = [0.0, 0.05, 0.3]
+    twice = {"shifts": ["gaussian", "salt_and_pepper"], "noise_draws": 40}
+    table = references_of({**DUST, "video.evaluation": twice, "shifts.salt_and_pepper": {"levels": levels}})
+    rmse = select(table, shift="salt_and_pepper", metric="rmse")
+    found = rmse.pivot(index="gamma", columns="arm", values="value")
+    assert set(found) == {"identity", "zero"}, "the classical filters are told the level of Gaussian noise"
+    # A share `amount` of the pixels turns white or black, each with probability a half.
+    sequences = prepared.sequences("test", TOKENS)
+    x = sequences.gather(np.arange(len(sequences))).double().numpy() / 255
+    turned = (np.square(x) + np.square(1 - x)).mean() / 2
+    np.testing.assert_allclose(found["identity"], 255 * np.sqrt(np.array(levels) * turned), rtol=0.03)
+    assert found["zero"].nunique() == 1
+
+
+def test_the_rows_of_a_data_set_are_in_its_file(prepared: Prepared) -> None:
+    trained()
+    table = evaluated()
+    written = pd.read_parquet(scores_file(*ITEM[:2]))
+    assert len(written) > len(table) and set(written["arm"]) == {*REFERENCES, "constrained", "unconstrained"}
+    assert not written.duplicated([name for name in written if name != "value"]).any()

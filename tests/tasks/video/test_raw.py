@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from descent import config as params
+from descent import components, config
 from descent.errors import UserError
 from descent.io import downloads
 from descent.tasks.video.raw import fetch
 from descent.tasks.video.schema import Generate, Source
 from tests.fakes.archives import ARCHIVES, MEMBERS, media, nothing_half_written, tarred, zipped
+
+PARAMS = Path(__file__).parents[2] / "params.yaml"
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +29,7 @@ def test_a_local_folder_is_listed_and_not_copied(here: Path) -> None:
         (here / "local" / path).write_bytes(content)
     (here / "local/set/train/.a.png").write_bytes(b"hidden")
     (here / "local/set/train/notes.txt").write_bytes(b"text")
-    fetch("fake", Source(path="set"), "local", Path("out"))
+    fetch("avenue", Source(path="set"), "local", Path("out"))
     assert [path.name for path in Path("out").iterdir()] == ["source.json"]
     content = json.loads(Path("out/source.json").read_text())
     status = (here / "local/set/train/a/001.png").stat()
@@ -40,14 +42,14 @@ def test_relative_paths_start_at_the_users_project(here: Path, monkeypatch: pyte
     (here / "project/local/set/train/a").mkdir(parents=True)
     (here / "project/local/set/train/a/1.png").write_bytes(b"x")
     monkeypatch.setenv("DVC_ROOT", str(here / "project"))
-    fetch("fake", Source(path="set"), "local", Path("out"))
+    fetch("avenue", Source(path="set"), "local", Path("out"))
     assert media(Path("out")) == {"train/a/1.png": b"x"}
 
 
 @pytest.mark.parametrize("suffix", ARCHIVES)
 def test_a_local_archive_is_unpacked(suffix: str, here: Path) -> None:
     (here / f"data{suffix}").write_bytes(ARCHIVES[suffix])
-    fetch("fake", Source(path=f"data{suffix}"), ".", Path("out"))
+    fetch("avenue", Source(path=f"data{suffix}"), ".", Path("out"))
     assert media(Path("out")) == MEMBERS
     assert json.loads(Path("out/source.json").read_text())["root"] == "."
 
@@ -58,7 +60,7 @@ def test_a_truncated_archive_is_told(suffix: str, share: float, here: Path) -> N
     whole = ARCHIVES[suffix]
     (here / f"data{suffix}").write_bytes(whole[: int(share * len(whole))])
     with pytest.raises(UserError, match=rf"data\{suffix} is damaged or incomplete"):
-        fetch("fake", Source(path=f"data{suffix}"), ".", Path("out"))
+        fetch("avenue", Source(path=f"data{suffix}"), ".", Path("out"))
     assert nothing_half_written()
 
 
@@ -70,12 +72,12 @@ def test_a_truncated_archive_is_told(suffix: str, share: float, here: Path) -> N
 def test_an_archive_that_escapes_is_refused(suffix: str, pack, member: str, link: str | None, here: Path) -> None:
     (here / f"data{suffix}").write_bytes(pack({**MEMBERS, member: b"x"}, link))
     with pytest.raises(UserError, match="not safe to unpack"):
-        fetch("fake", Source(path=f"data{suffix}"), ".", Path("out"))
+        fetch("avenue", Source(path=f"data{suffix}"), ".", Path("out"))
     assert nothing_half_written()
     assert not list(here.rglob("escaped.png")) and not Path("/escaped.png").exists()
 
 
-@pytest.mark.parametrize("name", ["avenue", "ucsd", "shanghaitech"])
+@pytest.mark.parametrize("name", components.names("tasks.video.datasets"))
 def test_a_missing_folder_says_what_to_put_where(name: str) -> None:
     with pytest.raises(UserError) as told:
         fetch(name, Source(path=name), "local", Path("out"))
@@ -85,11 +87,11 @@ def test_a_missing_folder_says_what_to_put_where(name: str) -> None:
 
 
 def test_the_official_addresses_are_those_of_params_yaml() -> None:
-    paper = params.load(Path(__file__).parents[1] / "params.yaml").profiles["paper"].data
+    paper = config.load(PARAMS).profiles["paper"].data
     for name in ("avenue", "ucsd"):
         with pytest.raises(UserError) as told:
             fetch(name, Source(path=name), "local", Path("out"))
-        assert paper[name].url in str(told.value).splitlines()[-1]
+        assert paper[name]["url"] in str(told.value).splitlines()[-1]
 
 
 def test_a_source_without_media_is_told(here: Path) -> None:
@@ -100,18 +102,33 @@ def test_a_source_without_media_is_told(here: Path) -> None:
     assert nothing_half_written()
 
 
+def test_an_unknown_data_set_is_told_with_the_known_ones() -> None:
+    with pytest.raises(UserError, match=r"unknown name 'subway'; known: avenue, shanghaitech, ucsd"):
+        fetch("subway", Source(path="subway"), "local", Path("out"))
+
+
+def test_a_data_set_without_a_scene_cannot_be_generated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(components.load("tasks.video.datasets", "avenue"), "SCENE")
+    demo = Generate(seed=1, train_clips=1, test_clips=1, frames=2)
+    with pytest.raises(
+        UserError, match=r"avenue cannot be generated, as .*avenue\.py has no SCENE: name a source"
+    ):
+        fetch("avenue", Source(generate=demo), "local", Path("out"))
+    assert nothing_half_written()
+
+
 def test_a_file_that_is_no_archive_is_told(here: Path) -> None:
     (here / "data.7z").write_bytes(b"7z")
     with pytest.raises(UserError, match=r"data\.7z.*\.zip"):
-        fetch("fake", Source(path="data.7z"), ".", Path("out"))
+        fetch("avenue", Source(path="data.7z"), ".", Path("out"))
 
 
 def test_a_failure_leaves_the_earlier_data_set(here: Path) -> None:
     (here / "data.zip").write_bytes(ARCHIVES[".zip"])
-    fetch("fake", Source(path="data.zip"), ".", Path("out"))
+    fetch("avenue", Source(path="data.zip"), ".", Path("out"))
     (here / "data.zip").write_bytes(ARCHIVES[".zip"][:100])
     with pytest.raises(UserError):
-        fetch("fake", Source(path="data.zip"), ".", Path("out"))
+        fetch("avenue", Source(path="data.zip"), ".", Path("out"))
     assert media(Path("out")) == MEMBERS
 
 

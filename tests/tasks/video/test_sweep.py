@@ -9,16 +9,18 @@ import torch
 from torch import nn
 
 from descent.cells import Cell
-from descent.models import dust
-from descent.models.parts.denoiser import Denoiser
+from descent.models.parts.denoiser import Denoiser, Pixels
+from descent.tasks.common.shifted import apply_of
 from descent.tasks.video.data import Prepared, Sequences
-from descent.tasks.video.references import Identity, Zero
+from descent.tasks.video.feed import feed
+from descent.tasks.video.references import PLAIN, Map
 from descent.tasks.video.sweep import Sweep, sweep
 from tests.fakes.core import TOKENS, small_params, write_prepared
 
 CPU = torch.device("cpu")
 ITEM = ("video", "ucsd", "dust", "constrained")
 GAMMAS = [0.0, 0.25, 0.5, 1.0]
+IDENTITY, ZERO = (Map(Pixels(), PLAIN[name]) for name in ("identity", "zero"))
 
 
 @pytest.fixture
@@ -27,13 +29,13 @@ def prepared(tmp_path: Path) -> Prepared:
 
 
 def sweep_of(model: nn.Module, sequences: Sequences, cells: int = 1, **changes: object) -> Sweep:
-    settings = small_params({"evaluation": changes}).evaluation
-    return sweep(model, sequences, GAMMAS, 0.2, cells, settings, CPU)
+    params = small_params({"video.evaluation": changes})
+    return sweep(model, sequences, GAMMAS, apply_of(params, "gaussian"), 0.2, cells, params.video.evaluation, CPU)
 
 
 def test_the_identity_scores_the_noise_it_is_given(prepared: Prepared) -> None:
     sequences = prepared.sequences("test", TOKENS)
-    found = sweep_of(Identity(), sequences, noise_draws=8)
+    found = sweep_of(IDENTITY, sequences, noise_draws=8)
     assert found.error.shape == (4, 1, 1) and found.clipped.shape == (4, 1)
     numbers = 8 * len(sequences) * TOKENS * 16
     rmse = np.sqrt(found.error[:, 0, 0])
@@ -45,7 +47,7 @@ def test_the_identity_scores_the_noise_it_is_given(prepared: Prepared) -> None:
 def test_more_draws_are_other_noise_and_another_seed_too(prepared: Prepared) -> None:
     sequences = prepared.sequences("test", TOKENS)
     errors = [
-        sweep_of(Identity(), sequences, **changes).error[3, 0, 0]
+        sweep_of(IDENTITY, sequences, **changes).error[3, 0, 0]
         for changes in ({"noise_draws": 1}, {"noise_draws": 2}, {"noise_draws": 1, "seed": 6}, {"noise_draws": 1})
     ]
     assert len(set(errors[:3])) == 3 and errors[3] == errors[0]
@@ -55,7 +57,7 @@ def test_more_draws_are_other_noise_and_another_seed_too(prepared: Prepared) -> 
 def test_the_zero_map_scores_the_rms_intensity_whatever_the_batch(prepared: Prepared, batch: int) -> None:
     sequences = prepared.sequences("test", TOKENS)
     clean = sequences.gather(np.arange(len(sequences))).double() / 255
-    found = sweep_of(Zero(), sequences, batch=batch)
+    found = sweep_of(ZERO, sequences, batch=batch)
     np.testing.assert_allclose(found.error, clean.square().mean().item(), rtol=1e-6)
     np.testing.assert_allclose(found.clipped, clean.square().mean().item(), rtol=1e-6)
 
@@ -86,15 +88,15 @@ def test_cells_layers_and_clipping_are_told_apart(prepared: Prepared) -> None:
 
 def test_a_stack_scores_what_its_cells_score_alone_on_the_same_noise(prepared: Prepared) -> None:
     cells = [Cell(*ITEM, layers=3, eps=eps, seed=0) for eps in (0.0, 0.5)]
-    params = small_params()
-    stack = dust.build(params, cells)
+    build = feed(small_params(), prepared, "dust", CPU).build
+    stack = build(cells)
     stack.dictionaries.data += 0.1 * torch.randn(
         stack.dictionaries.shape, generator=torch.Generator().manual_seed(1)
     )
     sequences = prepared.sequences("test", TOKENS)
     together = sweep_of(stack, sequences, cells=2)
     for index, cell in enumerate(cells):
-        single = dust.build(params, [cell])
+        single = build([cell])
         single.dictionaries.data = stack.dictionaries.data[index : index + 1].clone()
         alone = sweep_of(single, sequences)
         np.testing.assert_allclose(alone.error[:, 0], together.error[:, index], rtol=1e-5)
@@ -106,6 +108,7 @@ def test_each_clean_batch_is_read_once_for_all_levels(prepared: Prepared, monkey
     sequences, read, told = prepared.sequences("test", TOKENS), [], []
     original = Sequences.gather
     monkeypatch.setattr(Sequences, "gather", lambda self, index: read.extend(index) or original(self, index))
-    settings = small_params().evaluation
-    sweep(Identity(), sequences, GAMMAS, 0.2, 1, settings, CPU, told.append)
+    params = small_params()
+    noise, settings = apply_of(params, "gaussian"), params.video.evaluation
+    sweep(IDENTITY, sequences, GAMMAS, noise, 0.2, 1, settings, CPU, told.append)
     assert read == list(range(len(sequences))) and sum(told) == len(sequences)

@@ -3,6 +3,10 @@
 All are found by name, and each is described by its sidecar.
 """
 
+import hashlib
+import json
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +16,12 @@ from pydantic import BaseModel
 
 from descent.config import Params
 from descent.errors import UserError
+from descent.figures.parts import curves
 from descent.figures.parts.style import VIDEO, synthetic
+from descent.io.folders import write_text
+
+FOLDER = Path(__file__).parents[1]
+SHOWN = Path("data/shown")
 
 
 def module(name: str, kind: str) -> ModuleType:
@@ -22,10 +31,24 @@ def module(name: str, kind: str) -> ModuleType:
         UserError: no such name; the message lists those there are.
     """
     pattern = {"figure": "fig[0-9_]*.py", "table": "table[0-9_]*.py"}[kind]
-    known = sorted(path.stem for path in Path(__file__).parent.glob(pattern))
+    known = sorted(path.stem for path in FOLDER.glob(pattern))
     if name not in known:
         raise UserError(f"there is no {kind} {name!r}; known: {', '.join(known)}")
     return import_module(f"descent.figures.{name}")
+
+
+def left_out(entry: ModuleType, params: Params) -> str:
+    """Why params.yaml leaves an entry nothing to show; empty where it has something.
+
+    An entry shows something where one of its TASKS has data sets and models in use, and its STUDY is in use if it
+    has one. What else it needs it says itself, in `left_out(params)`.
+    """
+    tasks = getattr(entry, "TASKS", VIDEO)
+    if not any(curves.in_use(params, task) for task in tasks):
+        return f"params.yaml has no data set or no model of {', '.join(tasks)} in use"
+    return _study_left_out(getattr(entry, "STUDY", None), tasks, params) or (
+        entry.left_out(params) if hasattr(entry, "left_out") else ""
+    )
 
 
 def sidecar(entry: ModuleType, kind: str, params: Params) -> dict[str, Any]:
@@ -35,22 +58,53 @@ def sidecar(entry: ModuleType, kind: str, params: Params) -> dict[str, Any]:
         "name": name,
         "kind": kind,
         "title": entry.TITLE,
-        "caption": " ".join(entry.CAPTION.split()),
-        "parameters": {
-            key: value(params, key) for key in (p.replace("${profile}", params.profile) for p in entry.PARAMETERS)
-        },
+        "caption": " ".join([*entry.CAPTION.split(), *getattr(entry, "remarks_on", _none)(params)]),
+        "parameters": parameters(entry, params),
         "profile": params.profile,
-        "synthetic": synthetic(params, getattr(entry, "TASKS", VIDEO)),
-        "made_by": {
-            "stage": getattr(entry, "STAGE", f"{kind}@{name}"),
-            "module": f"src/descent/figures/{name}.py",
-        },
+        "synthetic": not left_out(entry, params) and synthetic(params, getattr(entry, "TASKS", VIDEO)),
+        "made_by": {"stage": f"{kind}@{name}", "module": f"src/descent/figures/{name}.py"},
     }
 
 
+def write_sidecar(sidecar: dict[str, Any], files: Sequence[Path]) -> None:
+    """Write what an entry says of itself, with the digests of its files, so that the page follows these."""
+    digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    write_text(SHOWN / f"{sidecar['name']}.json", json.dumps(sidecar | {"files": digests}, indent=1) + "\n")
+
+
+def parameters(entry: ModuleType, params: Params) -> dict[str, Any]:
+    """The values of an entry's PARAMETERS by their names in params.yaml; `${ours}` is comparison.ours.
+
+    Those that are not there are left out: a profile need not have every model, nor every arm values.
+    """
+    words = {"${profile}": params.profile, "${ours}": params.comparison.ours}
+    found = {}
+    for key in entry.PARAMETERS:
+        for word, meant in words.items():
+            key = key.replace(word, meant)
+        with suppress(KeyError):
+            found[key] = value(params, key)
+    return found
+
+
 def value(params: Params, dotted: str) -> Any:
-    """A parameter by its dotted name in params.yaml, as plain data."""
+    """A parameter by its dotted name in params.yaml, as plain data. Raises KeyError where there is none."""
     found: Any = params
     for word in dotted.split("."):
-        found = found[word] if isinstance(found, dict) else getattr(found, word)
+        found = dict(found)[word]
     return found.model_dump() if isinstance(found, BaseModel) else found
+
+
+def _study_left_out(name: str | None, tasks: tuple[str, ...], params: Params) -> str:
+    if name is None:
+        return ""
+    if name not in params.studies:
+        return f"the study {name} is not in use"
+    study = params.studied(name)
+    if study.task not in tasks:
+        return f"the study {name} is one of {study.task}, and what stands here one of {', '.join(tasks)}"
+    return "" if params.runs(study) else f"{study.dataset} or {study.model}, of the study {name}, is not in use"
+
+
+def _none(params: Params) -> list[str]:
+    return []

@@ -1,24 +1,33 @@
-"""The curves that figures share: RMSE against test noise, loss against layer, and how they are drawn."""
+"""The curves that figures share: a metric against test noise or layer, and how it is drawn."""
 
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 
-from descent.analysis.summary import measured, select
+from descent.analysis.select import TRAINED, average, measured, select
+from descent.cells import REFERENCES
 from descent.config import Params
 from descent.errors import UserError
 from descent.figures.parts import style
+from descent.primal_dual.problem import Problem
+from descent.schema import Schema
+
+UNSKILLED = ("identity", "zero")  # references that denoise nothing: their lines may leave the panel
 
 
 def curve(results: pd.DataFrame, by: str, metric: str, **cell: Any) -> pd.Series:
-    """One metric of the matching cells against `gamma` or `layer`, averaged over seeds; empty where absent.
+    """One metric of the matching cells against `gamma`, `layer` or `bin`, averaged over seeds; empty where absent.
 
-    A seed that lacks a point would shift the mean there, so such points are left out: a gap, not a guess.
+    It is of the noise of training, unless `cell` names another shift. A seed that lacks a point would shift the
+    mean there, so such points are left out: a gap, not a guess.
+
+    Raises:
+        UserError: the matching rows differ in more than `by` and the seed.
     """
-    rows = measured(select(results, metric=metric, **cell))
-    points = rows.groupby(by)["value"].agg(["mean", "size"])
-    return points.loc[points["size"] == points["size"].max(), "mean"]
+    rows = measured(select(results, **{"shift": TRAINED, "metric": metric} | cell))
+    points, seeds = average(rows, [by], over=("seed",)), rows.groupby(by).size()
+    return points[seeds == seeds.max()]
 
 
 def required(results: pd.DataFrame, stage: str, **cell: Any) -> pd.DataFrame:
@@ -31,45 +40,74 @@ def required(results: pd.DataFrame, stage: str, **cell: Any) -> pd.DataFrame:
 
 
 def state(cells: pd.DataFrame, **cell: Any) -> str:
-    """What a reader must know of the matching cells: "diverged", "infeasible" (constrained arm) or ""."""
+    """What a reader must know of the matching cells: "diverged", "infeasible" (where it has constraints) or ""."""
     rows = select(cells, **cell)
     if rows["diverged"].fillna(False).any():
         return "diverged"
-    asked = rows["method"] == "constrained"
-    return "infeasible" if not rows.loc[asked, "feasible"].fillna(False).all() else ""
+    return "infeasible" if rows["infeasible"].fillna(False).any() else ""
 
 
-def paper_choice(params: Params) -> tuple[str, str]:
-    """The data set and model of the paper's single-setting figures, UCSD and DUST, or the first in use."""
-    video = params.video
-    dataset = "ucsd" if "ucsd" in video.datasets else video.datasets[0]
-    return dataset, "dust" if "dust" in video.models else video.models[0]
+def in_use(params: Params, task: str) -> bool:
+    """Whether a task has data sets and models in use."""
+    section = getattr(params, task)
+    return bool(section.datasets and section.models)
 
 
-def draw(axes: Axes, points: pd.Series, method: str, marked: str = "", **look: Any) -> None:
-    """Plot one curve, solid or dashed by method; hollow where infeasible, crosses where diverged.
+def without_constraints(params: Params) -> str:
+    """Why the theory bounds nothing here; empty where an arm in use holds its cells to constraints."""
+    return "" if params.enforcing else "no arm in use holds its cells to constraints"
+
+
+def choice(section: Schema, dataset: str, model: str) -> tuple[str, str]:
+    """The data set and model of one of the paper's figures; of those in use the first where one is not."""
+    return (
+        dataset if dataset in section.datasets else section.datasets[0],
+        model if model in section.models else section.models[0],
+    )
+
+
+def pair(params: Params) -> tuple[str, str]:
+    """The two arms of the paper's comparison, ours first."""
+    return params.comparison.ours, params.comparison.baseline
+
+
+def depths(best: pd.DataFrame) -> str:
+    """The depth of the chosen cells of one data set, model and level; that of every arm where they differ."""
+    by_arm = best.drop_duplicates("arm").sort_values("arm", key=lambda arms: arms.map(style.ARMS))["layers"]
+    shown = [by_arm.iloc[0]] if by_arm.nunique() == 1 else by_arm
+    return f"$L={'/'.join(map(str, shown))}$" if len(by_arm) else ""
+
+
+def draw(axes: Axes, points: pd.Series, arm: str, marked: str = "", **look: Any) -> None:
+    """Plot one curve in the arm's colour and dashes; hollow where infeasible, crosses where diverged.
 
     A run that left no number to draw still has its entry in the legend when something is to be told of it.
     """
     if points.empty and not marked:
         return
-    look = {"color": style.COLORS[method], "linestyle": style.DASHES[method], "label": method} | look
+    look = {"color": style.color(arm), "linestyle": style.dashes(arm), "label": style.name(arm)} | look
     if marked:
         look["label"] += f" ({marked})"
         look |= {"marker": "x"} if marked == "diverged" else {"marker": "o", "markerfacecolor": "white"}
     axes.plot(points.index, points.to_numpy(), **look)
 
 
-def draw_reference(axes: Axes, results: pd.DataFrame, dataset: str, reference: str) -> None:
-    """The RMSE of the identity map (what no denoising gives) or the zero map (what a collapsed model gives).
+def draw_references(
+    axes: Axes, results: pd.DataFrame, dataset: str, model: str, names: tuple[str, ...] = (), **cell: Any
+) -> None:
+    """The RMSE of maps that learn nothing (all of them, or those of `names`), on the inputs of one model.
 
-    To be drawn after all curves of axes that share a scale: they rule it, this line may leave the panel.
+    To be drawn after all curves of axes that share a scale: they and the filters rule it.
     """
-    points = curve(results, "gamma", "rmse", dataset=dataset, model=reference, method="reference")
-    limits = axes.get_ylim()
-    dashes = style.DASHES["reference"] if reference == "identity" else "-."
-    draw(axes, points, "reference", label=style.name(reference), linestyle=dashes, linewidth=1.0)
-    axes.set_ylim(limits)
+    for unskilled in (False, True):
+        limits = axes.get_ylim()
+        for name in REFERENCES:
+            if name in (names or REFERENCES) and (name in UNSKILLED) == unskilled:
+                points = curve(results, "gamma", "rmse", dataset=dataset, model=model, arm=name, **cell)
+                inside = points.between(*limits).any()
+                draw(axes, points if inside or not unskilled else points.iloc[:0], name, linewidth=1.0)
+        if unskilled:
+            axes.set_ylim(limits)
 
 
 def mark_training_level(axes: Axes, eps: float, height: float = 0.97) -> None:
@@ -88,8 +126,10 @@ def mark_training_level(axes: Axes, eps: float, height: float = 0.97) -> None:
     )
 
 
-def draw_bound(axes: Axes, R0: float, alpha: float, cap_layer: int, layers: int) -> None:
-    """What the constraints imply together: f_l <= R0 (1 - alpha)^(l - cap layer)."""
-    index = range(cap_layer, layers + 1)
-    bound = pd.Series([R0 * (1 - alpha) ** (layer - cap_layer) for layer in index], index=index)
-    draw(axes, bound, "reference", label="implied bound", linestyle="-", linewidth=0.8, zorder=1)
+def draw_bound(axes: Axes, constraints: Problem | None, layers: int) -> None:
+    """What the constraints imply together: f_l <= R0 (1 - alpha)^(l - cap layer). Nothing where there are none."""
+    if constraints is None:
+        return
+    index = range(constraints.cap_layer, layers + 1)
+    bound = [constraints.R0 * (1 - constraints.alpha) ** (layer - constraints.cap_layer) for layer in index]
+    axes.plot(index, bound, label="implied bound", color=style.GREY, linewidth=0.8, zorder=1)

@@ -1,4 +1,4 @@
-"""One look for every figure: sizes for print, one colour per method, names, and bytes that repeat."""
+"""One look for every figure: sizes for print, a colour and dashes for every arm, names, and bytes that repeat."""
 
 from pathlib import Path
 
@@ -6,33 +6,24 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from descent.cells import REFERENCES
 from descent.config import Params
 
 COLUMN, TEXT = 3.3, 6.9  # inches: the widths of a column and of the text of a two-column page
 VIDEO = ("video",)  # the tasks of a figure or table that does not name its own as TASKS
 
 # Okabe and Ito's palette, told apart with any colour vision and, by the dashes, in print without colour.
-COLORS = {"constrained": "#0072B2", "unconstrained": "#D55E00", "reference": "#666666"}
-DASHES = {"constrained": "-", "unconstrained": (0, (4, 1.6)), "reference": (0, (1, 1.4))}
-NAMES = {
-    "ut": "UT",
-    "dust": "DUST",
-    "vit": "ViT",
-    "avenue": "Avenue",
-    "ucsd": "UCSD",
-    "shanghaitech": "ShanghaiTech",
-    "identity": "noisy input",
-    "zero": "zero output",
-    "ut_text": "UT",
-    "distilbert": "DistilBERT",
-    "roberta": "RoBERTa",
-    "imdb": "IMDb",
-    "mnli": "MNLI",
-    "alpaca": "Alpaca",
-    "causal_lm": "Causal LM",
-}
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+STROKES = ("-", (0, (4, 1.6)), (0, (5, 1.4, 1, 1.4)), (0, (2, 1)), (0, (7, 1.2)))  # one fewer: no pair comes twice
+GREY = "#666666"  # of everything that no arm has trained
+DOTTED = (0, (1, 1.4))
+THIN = (DOTTED, (0, (1, 3)), (0, (6, 2)), (0, (4, 1.5, 1, 1.5)))  # of the reference maps, in their order
+ARMS: dict[str, int] = {}  # place of every arm, those in use first; `use` fills these three
+NAMES: dict[str, str] = {}
+DASHES: dict[str, object] = {}
 RMSE = "RMSE (0\u2013255) ↓"
 GAMMA = r"test noise level $\gamma$"
 LAYER = r"layer $l$"
@@ -67,24 +58,42 @@ matplotlib.rcParams.update(
 )
 
 
+def use(params: Params) -> None:
+    """Take names from the components and looks from the order of `arms`, for all that this process draws."""
+    others = [arm for arm in params.components["arms"] if arm not in params.arms]  # a study may show one of these
+    ARMS.clear()
+    ARMS.update({arm: place for place, arm in enumerate([*params.arms, *others])})
+    NAMES.clear()
+    NAMES.update(REFERENCES)
+    NAMES.update({word: said["LABEL"] for place in params.components.values() for word, said in place.items()})
+    DASHES.clear()
+    DASHES.update({name: THIN[place % len(THIN)] for place, name in enumerate(REFERENCES)})
+    DASHES.update({arm: STROKES[place % len(STROKES)] for arm, place in ARMS.items()})
+
+
 def name(word: str) -> str:
     """How a word of the results table is written for a reader."""
     return NAMES.get(word, word)
 
 
+def color(word: str) -> str:
+    """An arm's colour; grey for what is no arm."""
+    return PALETTE[ARMS[word] % len(PALETTE)] if word in ARMS else GREY
+
+
+def dashes(word: str) -> object:
+    """An arm's or a reference map's dashes; dots for what is neither."""
+    return DASHES.get(word, DOTTED)
+
+
 def synthetic(params: Params, tasks: tuple[str, ...] = VIDEO) -> bool:
     """Whether any data set in use by these tasks ("video", "text", "lm") is generated."""
-    sources = {
-        "video": [params.budget.data[dataset] for dataset in params.video.datasets],
-        "text": [params.budget.texts[dataset] for dataset in params.text.datasets],
-        "lm": [params.budget.lm.data],
-    }
-    return any(source.generate for task in tasks for source in sources[task])
+    return any(params.source(task, name).generate for task in tasks for name in getattr(params, task).datasets)
 
 
 def sheet(params: Params, width: float, height: float, tasks: tuple[str, ...] = VIDEO) -> Figure:
     """An empty figure of `width` x `height` inches; synthetic data of its tasks are named at its foot."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine())
     if synthetic(params, tasks):
         foot = 0.14 / height
         figure.get_layout_engine().set(rect=(0, foot, 1, 1 - foot))
@@ -107,10 +116,17 @@ def panels(
     return figure, figure.subplots(rows, columns, squeeze=False, **shared).tolist()
 
 
-def shade(method: str, step: int, steps: int) -> tuple[float, ...]:
-    """The method's colour for the step-th of several values: light for the first, full for the last."""
+def left_out(params: Params, why: str) -> Figure:
+    """In place of a figure whose part params.yaml leaves out: a sheet that says so."""
+    figure = sheet(params, TEXT, 0.6, tasks=())
+    figure.text(0.5, 0.5, f"left out: {why}", ha="center", va="center", color=GREY)
+    return figure
+
+
+def shade(arm: str, step: int, steps: int) -> tuple[float, ...]:
+    """The arm's colour for the step-th of several values: light for the first, full for the last."""
     strength = 1.0 if steps == 1 else 0.4 + 0.6 * step / (steps - 1)
-    return tuple(1 - strength * (1 - channel) for channel in to_rgb(COLORS[method]))
+    return tuple(1 - strength * (1 - channel) for channel in to_rgb(color(arm)))
 
 
 def logarithmic(axes: Axes) -> None:
@@ -132,8 +148,14 @@ def legend(figure: Figure, columns: int = 4) -> None:
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
-    entries = dict(sorted(entries.items(), key=lambda entry: not entry[0].removeprefix("un").startswith("constr")))
+    entries = dict(sorted(entries.items(), key=lambda entry: _rank(entry[0])))
     figure.legend(entries.values(), entries, loc="outside upper center", ncols=min(columns, max(1, len(entries))))
+
+
+def _rank(label: str) -> int:
+    """The place of the arm of which a label speaks, "(infeasible)" and the like aside; then everything else."""
+    places = [place for arm, place in ARMS.items() if label == name(arm) or label.startswith(f"{name(arm)} (")]
+    return min(places, default=len(ARMS))
 
 
 def save(figure: Figure, path: Path) -> None:
@@ -146,9 +168,9 @@ def save(figure: Figure, path: Path) -> None:
 
 def _settle(figure: Figure) -> None:
     """Lay the panels out once, and round: the solver's last digit differs from run to run, and so do pixels."""
-    if figure.get_layout_engine() is None:  # settled before
+    if not isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):  # settled before, or laid out by hand
         return
-    for _ in range(4):  # what stands at a share of a panel's height moves with it: the layout closes in
+    for _ in range(3):  # what stands at a share of a panel's height moves with it: the layout closes in
         figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes in figure.axes:

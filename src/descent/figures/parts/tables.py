@@ -2,53 +2,57 @@
 
 import re
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel
 
 from descent.config import Params
-from descent.tasks.text.schema import Embeddings, Weights
 
 MISSING = "–"  # noqa: RUF001
 DAGGER = "†"
 LATEX = {MISSING: "--", DAGGER: r"$^{\dagger}$", "±": r"$\pm$"}
 
 
-def paper(path: Path) -> pd.DataFrame:
-    """The paper's own numbers about text (data/paper), with our names for models, data sets and columns."""
+Parts = tuple[pd.DataFrame, pd.DataFrame, list[str]]  # numbers without markup, the table for a reader, its notes
+
+
+def made(entry: ModuleType, results: pd.DataFrame, params: Params) -> Parts:
+    """What a table's module makes of the results. Raises UserError where they lack its rows."""
+    numbers = entry.build(results, params)
+    return numbers, entry.display(numbers, params), entry.notes(numbers, params)
+
+
+def left_out(why: str) -> Parts:
+    """In place of a table whose part params.yaml leaves out: nothing, and a note that says so."""
+    shown = pd.DataFrame([[MISSING]], columns=pd.MultiIndex.from_tuples([("", "left out")]))
+    return pd.DataFrame({"left out": []}), shown, [f"Left out: {why}."]
+
+
+def paper(path: Path, params: Params, task: str) -> pd.DataFrame:
+    """The paper's own numbers about a task (data/paper), with our names for models, data sets and columns.
+
+    The paper's words are our labels, whatever their case.
+    """
+    models = {name: said for name, said in params.components["models"].items() if said["TASK"] == task}
+    known = {"model": models, "dataset": params.components[f"tasks.{task}.datasets"]}
     table = pd.read_csv(path).rename(columns={"epsilon": "eps"})
-    ours = {"ut": "ut_text"}
-    table["model"] = table["model"].str.lower().replace(ours)
-    return table.assign(dataset=table["dataset"].str.lower())
+    for column, components in known.items():
+        names = {said["LABEL"].casefold(): name for name, said in components.items()}
+        table[column] = [names.get(word.casefold(), word) for word in table[column]]
+    return table
 
 
-def source(choices: Weights | Embeddings) -> str:
-    """Where weights come from, in words."""
-    [(kind, value)] = [(kind, value) for kind, value in choices if value is not None]
-    if kind == "hub":
-        return f"hub: {value.id}"
-    if kind == "path":
-        return f"folder: {value}"
-    return f"random, width {value.width if isinstance(value, BaseModel) else value}"
-
-
-def vit_notes(params: Params) -> list[str]:
-    """In what ViT's numbers differ from those of the other video models, where it is among them."""
-    if "vit" not in params.video.models:
-        return []
-    weights = params.budget.video.vit.weights
-    images, unlike = f"the images of {source(weights)}", "where its width is not three times a patch's pixels"
-    if weights.random:
-        size = weights.random
-        images = f"{size.image} x {size.image}"
-        direct = size.width == 3 * size.patch**2
-        unlike = "" if direct else f"its width being {size.width} and not {3 * size.patch**2}"
-    note = (
-        f"ViT's errors are of frames resized to {images}, with the noise added before: compare arms, not models."
-    )
-    if unlike:
-        note += f" Its tokens stand for patches through a fixed orthonormal unfolding, {unlike}."
-    return [note]
+def source(choices: dict[str, Any] | None) -> str | None:
+    """Where weights come from, in words; None where nothing is said of it."""
+    given = {kind: value for kind, value in (choices or {}).items() if value is not None}
+    for kind, value in given.items():
+        if kind == "hub":
+            return f"hub: {value['id']}"
+        if kind == "path":
+            return f"folder: {value}"
+        return f"random, width {value['width'] if isinstance(value, dict) else value}"
+    return None
 
 
 def number(value: float | None, digits: int = 2, bold: bool = False, marked: bool = False) -> str:

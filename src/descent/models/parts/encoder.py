@@ -1,33 +1,63 @@
-"""DistilBERT and RoBERTa (METHOD 3.5), the library's own, read out at the first token of every layer."""
+"""Encoders of the transformers library (section 5.2), read out at the first token of every layer."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from jaxtyping import Float, Int64
+from pydantic import model_validator
 from torch import Tensor
 from torch.nn.functional import embedding
-from transformers import (
-    DistilBertConfig,
-    DistilBertModel,
-    PretrainedConfig,
-    PreTrainedModel,
-    RobertaConfig,
-    RobertaModel,
-)
+from transformers import DistilBertModel, PretrainedConfig, PreTrainedModel, RobertaModel
 
-from descent.cells import Cell
-from descent.config import Params
 from descent.errors import UserError
-from descent.models.parts.pretrained import BODY, Borrowed, check, configuration, load, place
+from descent.models.parts.inputs import Pretrained, TextInputs
+from descent.models.parts.pretrained import BODY, PretrainedBackbone, check, configuration, load, place
 from descent.models.parts.text import Embedded, Readout
-from descent.tasks.text.data import Tokens
-from descent.tasks.text.schema import Embeddings, EncoderBudget
+from descent.schema import Budget as Common
+from descent.schema import Count, Schema, Share
 from descent.training.noise import WEIGHTS, seeded
 
 TABLE = "embeddings/word_embeddings/weight"
+# The library's class of each architecture, and what it is told beside its configuration.
+KINDS: dict[str, tuple[type[PreTrainedModel], dict[str, bool]]] = {
+    "distilbert": (DistilBertModel, {}),
+    "roberta": (RobertaModel, {"add_pooling_layer": False}),
+}
 
 
-class Encoder(Borrowed):
+class Settings(Schema):
+    """Which of the tokenizers is the model's."""
+
+    tokenizer: str
+
+
+class Size(Schema):
+    """An encoder with random weights."""
+
+    width: Count
+    heads: Count
+    feedforward: Count
+
+    @model_validator(mode="after")
+    def _whole_heads(self) -> "Size":
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is not a multiple of heads {self.heads}")
+        return self
+
+
+class Weights(Pretrained):
+    """Where an encoder comes from: exactly one of random, path (a local folder), hub."""
+
+    random: Size | None = None
+
+
+class Budget(Common):
+    """Beside what every model has, the weights; a pretrained encoder must have as many layers."""
+
+    weights: Weights
+    dropout: Share
+
+
+class Encoder(PretrainedBackbone):
     """One cell: a library's encoder and the readout that all its layers share."""
 
     def __init__(self, body: PreTrainedModel, readout: Readout) -> None:
@@ -53,90 +83,65 @@ class Encoder(Borrowed):
         return self.head(state)
 
 
-def build(params: Params, tokens: Tokens, cells: Sequence[Cell]) -> Encoder:
-    """The model of one cell.
+def assemble(config: PretrainedConfig, budget: Budget, inputs: TextInputs, seeds: Sequence[int]) -> Encoder:
+    """The model of one cell, with random weights or the source's.
 
     Raises:
-        UserError: the weights cannot be read, are of another architecture or depth, or know other tokens.
+        UserError: the weights cannot be read.
     """
-    (cell,) = cells
-    budget: EncoderBudget = getattr(params.budget.text, cell.model)
-    with seeded(WEIGHTS, cell.seed, BODY):  # random weights, and those that a checkpoint lacks
+    (seed,), (kind, options) = seeds, KINDS[config.model_type]
+    with seeded(WEIGHTS, seed, BODY):  # random weights, and those that a checkpoint lacks
         if budget.weights.random is not None:
-            body = MODELS[cell.model](random_configuration(cell.model, budget, tokens), **NO_POOLER[cell.model])
+            body = kind(config, **options)
         else:
-            body = _pretrained(cell.model, budget, params.local_data, tokens)
-    return Encoder(body.float(), Readout(body.config.hidden_size, tokens.classes, [cell.seed]))
+            body = load(kind, budget.weights, inputs.local_data, config, **options)
+    return Encoder(body.float(), Readout(body.config.hidden_size, inputs.classes, [seed]))
 
 
-MODELS = {"distilbert": DistilBertModel, "roberta": RobertaModel}
-NO_POOLER: dict[str, dict[str, Any]] = {"distilbert": {}, "roberta": {"add_pooling_layer": False}}
+def checked(
+    kind: str, budget: Budget, inputs: TextInputs, layers: int, model: str, before: int
+) -> PretrainedConfig:
+    """The configuration of pretrained weights that fit the texts.
 
+    Args:
+        kind: the architecture, as the library names it.
+        before: positions that stand before a text's first one.
 
-def random_configuration(model: str, budget: EncoderBudget, tokens: Tokens) -> PretrainedConfig:
-    """The library's configuration of an encoder of the asked size for these texts."""
-    size, common = budget.weights.random, {"vocab_size": tokens.vocabulary, "pad_token_id": tokens.pad}
-    if model == "distilbert":
-        return DistilBertConfig(
-            n_layers=budget.layers,
-            dim=size.width,
-            n_heads=size.heads,
-            hidden_dim=size.feedforward,
-            max_position_embeddings=tokens.max_tokens,
-            dropout=budget.dropout,
-            attention_dropout=budget.dropout,
-            **common,
+    Raises:
+        UserError: they cannot be read, are of another architecture or depth, or know other or fewer tokens.
+    """
+    config, where = configuration(budget.weights, inputs.local_data), place(budget.weights, inputs.local_data)[0]
+    check(config, where, kind, layers, model)
+    _check_vocabulary(config, inputs, str(where))
+    room = config.max_position_embeddings - before
+    if inputs.max_tokens > room:
+        raise UserError(
+            f"{where} reads at most {room} tokens, the profile's text.max_tokens is {inputs.max_tokens}: "
+            "lower it in params.yaml"
         )
-    return RobertaConfig(
-        num_hidden_layers=budget.layers,
-        hidden_size=size.width,
-        num_attention_heads=size.heads,
-        intermediate_size=size.feedforward,
-        max_position_embeddings=tokens.max_tokens + tokens.pad + 1,  # its positions begin after the pad id
-        type_vocab_size=1,
-        hidden_dropout_prob=budget.dropout,
-        attention_probs_dropout_prob=budget.dropout,
-        **common,
-    )
+    return config
 
 
-def word_embeddings(source: Embeddings, local_data: str, tokens: Tokens) -> Float[Tensor, "vocabulary width"]:
-    """The word embeddings of a pretrained DistilBERT or RoBERTa, for UT.
+def word_embeddings(source: Pretrained, inputs: TextInputs) -> Float[Tensor, "vocabulary width"]:
+    """The word embeddings of a pretrained encoder, for UT.
 
     Raises:
         UserError: they cannot be read, or know other tokens than the texts.
     """
-    config = configuration(source, local_data)
-    if config.model_type not in MODELS:
-        known = ", ".join(MODELS)
-        raise UserError(f"{place(source, local_data)[0]} is a {config.model_type!r}; UT reads those of {known}")
-    _check_vocabulary(config, tokens, str(place(source, local_data)[0]))
-    body = load(MODELS[config.model_type], source, local_data, config, **NO_POOLER[config.model_type])
+    config, where = configuration(source, inputs.local_data), place(source, inputs.local_data)[0]
+    if config.model_type not in KINDS:
+        known = ", ".join(KINDS)
+        raise UserError(f"{where} is a {config.model_type!r}; UT reads the word embeddings of {known}")
+    _check_vocabulary(config, inputs, str(where))
+    kind, options = KINDS[config.model_type]
+    body = load(kind, source, inputs.local_data, config, **options)
     return body.get_input_embeddings().weight.detach().float()
 
 
-def _pretrained(model: str, budget: EncoderBudget, local_data: str, tokens: Tokens) -> PreTrainedModel:
-    config, where = configuration(budget.weights, local_data), str(place(budget.weights, local_data)[0])
-    check(config, where, model, budget.layers, f"profiles.<profile>.text.{model}")
-    _check_vocabulary(config, tokens, where)
-    room = config.max_position_embeddings - (tokens.pad + 1 if model == "roberta" else 0)
-    if tokens.max_tokens > room:
+def _check_vocabulary(config: PretrainedConfig, inputs: TextInputs, where: str) -> None:
+    if config.vocab_size != inputs.vocabulary or config.pad_token_id != inputs.pad:
         raise UserError(
-            f"{where} reads at most {room} tokens, profiles.<profile>.text.max_tokens is {tokens.max_tokens}: "
-            "lower it in params.yaml"
-        )
-    names = ("dropout", "attention_dropout")
-    if model == "roberta":
-        names = ("hidden_dropout_prob", "attention_probs_dropout_prob")
-    for name in names:
-        setattr(config, name, budget.dropout)
-    return load(MODELS[model], budget.weights, local_data, config, **NO_POOLER[model])
-
-
-def _check_vocabulary(config: PretrainedConfig, tokens: Tokens, where: str) -> None:
-    if config.vocab_size != tokens.vocabulary or config.pad_token_id != tokens.pad:
-        raise UserError(
-            f"the tokenizer {tokens.tokenizer!r} of {tokens.name} has {tokens.vocabulary} tokens and pads with "
-            f"{tokens.pad}, {where} knows {config.vocab_size} and pads with {config.pad_token_id}: name the "
-            "model's own tokenizer under profiles.<profile>.text.tokenizers"
+            f"the tokenizer {inputs.tokenizer!r} of {inputs.name} has {inputs.vocabulary} tokens and pads with "
+            f"{inputs.pad}, {where} knows {config.vocab_size} and pads with {config.pad_token_id}: name the "
+            "model's own tokenizer under the profile's text.tokenizers"
         )

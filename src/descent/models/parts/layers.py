@@ -36,8 +36,15 @@ def per_cell(
     return product.unflatten(1, tokens.shape[1:3])
 
 
+def square(number: int) -> int:
+    """Raises ValueError for a number of atoms of which no separable DCT can be made."""
+    if number < 1 or math.isqrt(number) ** 2 != number:
+        raise ValueError("a separable DCT dictionary needs a square number of atoms, such as 256, 576 or 1024")
+    return number
+
+
 def dct(pixels: int, atoms: int) -> Float[Tensor, "pixels atoms"]:
-    """The separable DCT dictionary of square patches: columns of unit norm, D = d (x) d (METHOD 3.2).
+    """The separable DCT dictionary of square patches: columns of unit norm, D = d (x) d.
 
     A tight frame D D^T = (atoms / pixels) I where the side of the atoms is a multiple of the patch's.
 

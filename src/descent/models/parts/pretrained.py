@@ -1,17 +1,18 @@
 """Modules of the transformers library as our models: where their weights come from, and one as a single cell."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
-from safetensors import SafetensorError
-from torch import nn
+from torch import Tensor, nn
 from torch.func import functional_call
 from transformers import AutoConfig, PretrainedConfig, PreTrainedModel
 from transformers.utils import logging
 
 from descent.errors import UserError
-from descent.io.downloads import local
-from descent.tasks.text.schema import Hub
+from descent.io.places import local
+from descent.models.parts.inputs import Pretrained
 
 BODY = 4  # of the streams of initial weights
 
@@ -19,102 +20,112 @@ logging.set_verbosity_error()  # it warns of the pretraining heads that are left
 logging.disable_progress_bar()
 
 
-@runtime_checkable
-class Source(Protocol):
-    """Of weights: a local folder, or a repository of the hub; neither for random ones."""
+class PretrainedBackbone(nn.Module):
+    """One cell: a library's module under our contract, trained parameters with a cells axis of length one.
 
-    path: str | None
-    hub: Hub | None
-
-
-class Borrowed(nn.Module):
-    """One cell: a library's module under our contract, every parameter with a cells axis of length one.
-
-    The library's module keeps its structure alone; weights and buffers live here and are lent to it at each call.
+    The library's module keeps its structure alone; its tensors live here and are lent to it at each call. What
+    does not train is a buffer outside the state: of a model with adapters, checkpoints and the store hold the
+    adapters.
     """
 
-    def __init__(self, body: PreTrainedModel) -> None:
+    def __init__(self, body: nn.Module) -> None:
         super().__init__()
         for name, value in body.named_parameters():
-            self.register_parameter(name.replace(".", "/"), nn.Parameter(value.detach()[None].clone()))
+            self.keep(name, value)
         for name, value in body.named_buffers():
-            self.register_buffer(name.replace(".", "/"), value, persistent=False)
+            self.register_buffer(name.replace(".", "/"), value[None], persistent=False)
+        self._lent = [*self._parameters, *self._buffers]  # what a subclass keeps beside it is its own
         self._body = (body.to("meta"),)  # in a tuple, so that its empty parameters are not counted as ours
 
-    def train(self, mode: bool = True) -> "Borrowed":
+    def keep(self, name: str, value: Tensor) -> None:
+        """Hold a tensor of the library's: a parameter where it trains, else a buffer."""
+        own = value.detach()[None]
+        if value.requires_grad:
+            self.register_parameter(name.replace(".", "/"), nn.Parameter(own))
+        else:
+            self.register_buffer(name.replace(".", "/"), own, persistent=False)
+
+    def train(self, mode: bool = True) -> "PretrainedBackbone":
         """Dropout on or off, in the library's module too."""
         self._body[0].train(mode)
         return super().train(mode)
 
+    def call(self, **inputs: Any) -> Any:
+        """The library's own answer to these inputs, without a cells axis."""
+        lent = {name.replace("/", "."): getattr(self, name).squeeze(0) for name in self._lent}
+        return functional_call(self._body[0], lent, kwargs=inputs | {"return_dict": True})
+
     def hidden_states(self, **inputs: Any) -> tuple[Any, ...]:
-        """X_0 ... X_L as the library gives them, without a cells axis: what enters the first layer comes first."""
-        lent = {name.replace("/", "."): value.squeeze(0) for name, value in self.named_parameters(recurse=False)}
-        lent |= {name.replace("/", "."): value for name, value in self.named_buffers(recurse=False)}
-        asked = inputs | {"output_hidden_states": True, "return_dict": True}
-        return functional_call(self._body[0], lent, kwargs=asked).hidden_states
+        """X_0 ... X_L as the library gives them: what enters the first layer comes first."""
+        return self.call(**inputs, output_hidden_states=True).hidden_states
 
 
-def place(source: Source, local_data: str) -> tuple[Path | str, str | None]:
+def place(source: Pretrained, local_data: str) -> tuple[Path | str, str | None]:
     """What the library loads from, a folder or a hub id, and the revision."""
     if source.hub is not None:
         return source.hub.id, source.hub.revision
     return local(local_data, source.path), None
 
 
-def configuration(source: Source, local_data: str) -> PretrainedConfig:
+def configuration(source: Pretrained, local_data: str) -> PretrainedConfig:
     """The configuration of a pretrained model.
 
     Raises:
         UserError: it cannot be read.
     """
     where, revision = place(source, local_data)
-    try:
+    with _readable(where):
         return AutoConfig.from_pretrained(where, revision=revision)
-    except (OSError, ValueError) as error:
-        raise UserError(_unreadable(where, error)) from None
 
 
-def check(config: PretrainedConfig, where: Path | str, model: str, layers: int, section: str) -> None:
-    """Raises UserError for another architecture or depth than those of `section` in params.yaml."""
-    if config.model_type != model:
+def check(config: PretrainedConfig, where: Path | str, kind: str, layers: int, model: str) -> None:
+    """Raises UserError for another architecture or depth than those of the profile's budget of `model`."""
+    if config.model_type != kind:
         raise UserError(
-            f"{where} is a {config.model_type!r}, not a {model!r}: name another source under "
-            f"{section}.weights in params.yaml"
+            f"{where} is a {config.model_type!r}, not a {kind!r}: name another source under the profile's "
+            f"models.{model}.weights in params.yaml"
         )
     if config.num_hidden_layers != layers:
         raise UserError(
-            f"{where} has {config.num_hidden_layers} layers, {section}.layers says {layers}: make them agree in "
-            "params.yaml"
+            f"{where} has {config.num_hidden_layers} layers, the profile's models.{model}.layers says {layers}: "
+            "make them agree in params.yaml"
         )
 
 
 def load(
-    kind: type[PreTrainedModel], source: Source, local_data: str, config: PretrainedConfig, **options: Any
+    kind: type[PreTrainedModel], source: Pretrained, local_data: str, config: PretrainedConfig, **options: Any
 ) -> PreTrainedModel:
-    """A pretrained model of this configuration, all of its weights found.
+    """A pretrained model of this configuration, all of its weights found (a head that is tied need not be).
 
     Raises:
         UserError: the weights cannot be read, or some are missing.
     """
     where, revision = place(source, local_data)
-    try:
+    with _readable(where):
         body, told = kind.from_pretrained(
             where, revision=revision, config=config, output_loading_info=True, **options
         )
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        raise UserError(_unreadable(where, error)) from None
-    if told["missing_keys"]:
-        raise UserError(f"{where} has no weights for {sorted(told['missing_keys'])[0]}: it is of another model")
+    tied = getattr(config, "tie_word_embeddings", False)  # of images there are no words to tie
+    missing = set(told["missing_keys"]) - ({"lm_head.weight"} if tied else set())
+    if missing:
+        raise UserError(f"{where} has no weights for {min(missing)}: it is of another model")
     return body
 
 
-def _unreadable(where: Path | str, error: Exception) -> str:
-    reason = str(error).strip().splitlines()[0]
-    if isinstance(where, Path):
-        wanted = "config.json and model.safetensors, as the Hugging Face hub has them"
-        return f"{where} cannot be loaded: it should be a folder with {wanted} ({reason})"
-    return (
-        f"the model {where!r} cannot be loaded from the Hugging Face hub ({reason}). Without a network put its "
-        "files (config.json, model.safetensors) into a folder under local_data and name it with `path` in place "
-        "of `hub` in params.yaml"
-    )
+@contextmanager
+def _readable(where: Path | str) -> Iterator[None]:
+    """What the library raises becomes one message."""
+    try:
+        yield
+    except Exception as error:  # of a wrong config.json the library raises whatever it stumbles over
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if isinstance(where, Path):
+            raise UserError(
+                f"{where} cannot be loaded: it should be a folder with config.json and model.safetensors, as the "
+                f"Hugging Face hub has them ({reason})"
+            ) from None
+        raise UserError(
+            f"the model {where!r} cannot be loaded from the Hugging Face hub ({reason}). Without a network, or "
+            "a licence accepted for a gated model, put its files (config.json, model.safetensors) into a folder "
+            "under local_data and name it with `path` in place of `hub` in params.yaml"
+        ) from None

@@ -10,13 +10,15 @@ from torch import Tensor
 from tqdm import tqdm
 from transformers import DynamicCache
 
+from descent.cells import Cell, headline
 from descent.config import Params
-from descent.io.folders import written_whole
+from descent.io.folders import atomic_folder
 from descent.models.causal_lm import CausalLM
+from descent.paths import completions_folder
 from descent.runner import store
 from descent.runner.items import Item
 from descent.tasks.lm.data import Instructions
-from descent.tasks.text.batches import Scale
+from descent.tasks.text.embeddings import Scale
 from descent.training.devices import autocast
 from descent.training.noise import TEST, generator
 
@@ -28,8 +30,20 @@ def file_name(gamma: float) -> str:
     return f"gamma{float(gamma)}.json"
 
 
-def write(params: Params, data: Instructions, item: Item, out: Path) -> None:
-    """Complete the first prompts at each level with the first seed's model; the folder is written whole.
+def write_all(params: Params, data: Instructions, items: Sequence[Item]) -> None:
+    """The completions of every arm of the first model, in one folder written whole: <arm>/gamma<level>.json.
+
+    An arm's are those of its first cell at the headline level.
+    """
+    known = [cell for item in items[:1] for cell in item.cells if cell.eps == headline(params, "lm")]
+    with atomic_folder(completions_folder(data.name)) as folder:
+        for arm in params.arms if known else ():
+            cell = next(cell for cell in known if cell.arm == arm)
+            _write(params, data, items[0], cell, folder / arm)
+
+
+def _write(params: Params, data: Instructions, item: Item, cell: Cell, folder: Path) -> None:
+    """Complete the first prompts at each level with one cell's model.
 
     Each file is a list of {instruction, output, generator, dataset}, as alpaca_eval reads it. A prompt that
     leaves no room for a response within the model's context is left out.
@@ -37,23 +51,23 @@ def write(params: Params, data: Instructions, item: Item, out: Path) -> None:
     Raises:
         UserError: the cell is missing.
     """
-    wanted, cell = params.lm.completions, item.cells[0]
+    folder.mkdir()
+    wanted = params.lm.completions
     speaker = data.speaker()
     first = [] if data.begin is None else [data.begin]
-    asked = data.prompts()[: wanted.prompts]
-    prompts = [[*first, *ids] for ids in speaker.encode([row["prompt"] for row in asked])]
+    chosen = data.prompts()[: wanted.prompts]
+    prompts = [[*first, *ids] for ids in speaker.encode([row["prompt"] for row in chosen])]
     order = [n for n, ids in enumerate(prompts) if len(ids) < data.max_tokens]
     order.sort(key=lambda number: len(prompts[number]))
-    net = item.build([cell])
+    net = item.feed.build([cell])
     net.load_state_dict({name: value[None] for name, value in store.weights(item.runs, cell).items()})
-    net.to(item.device).eval()
-    sigma = Scale(data.frequencies, item.device)(net)
+    net.to(item.feed.device).eval()
+    sigma = Scale(data.frequencies, item.feed.device)(net)
     groups = [order[start : start + wanted.batch] for start in range(0, len(order), wanted.batch)]
     steps = len(order) * len(wanted.gammas)
     with (
-        written_whole(out) as folder,
-        autocast(item.device, params.training.precision),
-        tqdm(total=steps, desc=f"{item.name} completions", unit="prompt") as bar,
+        autocast(item.feed.device, params.training.precision),
+        tqdm(total=steps, desc=f"completions {cell.arm}", unit="prompt") as bar,
     ):
         for gamma in wanted.gammas:
             texts: dict[int, str] = {}
@@ -64,9 +78,9 @@ def write(params: Params, data: Instructions, item: Item, out: Path) -> None:
                 )
                 texts |= dict(zip(group, map(speaker.decode, ids), strict=True))
                 bar.update(len(group))
-            told = {"generator": f"{cell.model}-{cell.method}-gamma{gamma:g}"}
+            told = {"generator": f"{cell.model}-{cell.arm}-gamma{gamma:g}"}
             rows = [
-                {key: asked[n][key] for key in ("instruction", "dataset")} | {"output": texts[n].strip(), **told}
+                {key: chosen[n][key] for key in ("instruction", "dataset")} | {"output": texts[n].strip(), **told}
                 for n in sorted(texts)
             ]
             (folder / file_name(gamma)).write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")

@@ -1,116 +1,76 @@
-"""The language model on test instructions: every layer's loss and token accuracy over a sweep of noise levels."""
+"""The language model's cells on test instructions, under every shift; and what they write."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
+import pandas as pd
 import torch
-from jaxtyping import Float, Int64
 from torch import nn
 
 from descent.analysis import replicates
+from descent.analysis.results import Row
+from descent.analysis.select import TRAINED
 from descent.cells import Cell
 from descent.config import Params
-from descent.models.causal_lm import CausalLM
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
-from descent.runner.scores import Row, Scoring
-from descent.schema import Evaluation, PrimalDual
-from descent.tasks.lm.batches import gather, noisy_states, unit_noise
+from descent.runner.scores import Scoring
+from descent.tasks.common.items import problem
+from descent.tasks.common.shifted import apply_of, levels_of
+from descent.tasks.lm import completions
 from descent.tasks.lm.data import Instructions
-from descent.tasks.lm.losses import layer_hits
-from descent.tasks.text.batches import Scale
-from descent.tasks.text.data import by_length
+from descent.tasks.lm.sweep import InstructionSweep, sweep
 from descent.training.devices import autocast
-from descent.training.noise import TEST
 
 
-def gammas(params: Params) -> list[float]:
-    """The test levels: the sweep and the training level."""
-    return sorted({*map(float, params.lm.evaluation.gammas), float(params.lm.eps)})
+def scorings(params: Params, data: Instructions, item: Item) -> list[Scoring]:
+    """How the cells of a language model are scored, a shift each."""
+    evaluation = params.lm.evaluation
+    return [
+        Scoring(
+            profile=params.profile,
+            shift=shift,
+            measure=partial(_measure, params, data, shift, item.feed.device),
+            problem=partial(problem, params),
+            definition={
+                "evaluation": evaluation.model_dump(exclude={"shifts"}),
+                "tolerance": params.lm.tolerance,
+                "shift": params.shifts[shift],
+                "code": digest((__name__, f"descent.shifts.{shift}")),
+            },
+            elements=None,
+            inputs=len(data.split("test")),
+            trained=shift == TRAINED,
+        )
+        for shift in evaluation.shifts
+    ]
 
 
-def scoring(params: Params, data: Instructions, item: Item) -> Scoring:
-    """How the cells of an arm are scored."""
-    return Scoring(
-        profile=params.profile,
-        measure=partial(_measure, params, data, item.device),
-        problem=partial(_problem, params),
-        definition={
-            "evaluation": params.lm.evaluation.model_dump(),
-            "tolerance": params.lm.tolerance,
-            "code": digest([__name__]),
-        },
-        elements=None,
-        inputs=len(data.split("test")),
-    )
-
-
-def _problem(params: Params, cell: Cell) -> PrimalDual:
-    return params.lm_constraints()
-
-
-@dataclass(frozen=True)
-class InstructionSweep:
-    """Scores of one cell on every test instruction: means over the tokens of its response and noise draws."""
-
-    loss: Float[np.ndarray, "gammas depth texts"]
-    accuracy: Float[np.ndarray, "gammas depth texts"]
-    sizes: Int64[np.ndarray, " texts"]  # the tokens of each response
-
-
-@torch.no_grad()
-def sweep(
-    model: CausalLM,
-    data: Instructions,
-    levels: Sequence[float],
-    settings: Evaluation,
-    at_once: int,
-    device: torch.device,
-    tell: Callable[[int], Any] = lambda count: None,
-) -> InstructionSweep:
-    """Loss (nats) and accuracy of the response tokens of all test instructions, the text before them given.
-
-    Common random numbers: the unit noise depends on the batch and the draw alone, so it is the same for all levels
-    and both arms.
-    """
-    texts, sigma = data.split("test"), Scale(data.frequencies, device)(model)
-    depth = model.layers + 1
-    sums, sizes = np.zeros((2, len(levels), depth, len(texts))), np.zeros(len(texts), np.int64)
-    for number, index in enumerate(by_length(texts.lengths, settings.batch)):
-        for draw in range(settings.noise_draws):
-            batch = gather(texts, index, (TEST, settings.seed, number, draw), device)
-            unit, found = unit_noise(model, batch), []
-            for level in torch.tensor(levels, device=device)[:, None]:
-                states = noisy_states(model, batch, unit, level, sigma)
-                rows = torch.stack([state.squeeze(0)[batch.predicts] for state in states])
-                found.append(torch.stack([of.double() for of in layer_hits(model, rows, batch.targets, at_once)]))
-            each, owner = (
-                torch.stack(found, dim=1),
-                batch.predicts.nonzero()[:, 0],
-            )  # each: (2, gammas, depth, tokens)
-            summed = each.new_zeros(*each.shape[:-1], len(index)).index_add_(-1, owner, each).cpu().numpy()
-            sums[..., index] += summed
-            sizes[index] = batch.predicts.sum(1).cpu().numpy()
-        tell(len(index))
-    loss, accuracy = sums / (sizes * settings.noise_draws)
-    return InstructionSweep(loss, accuracy, sizes)
+def also(params: Params, data: Instructions, items: Sequence[Item]) -> list[pd.DataFrame]:
+    """No rows, but texts: what each arm completes, in data/completions/."""
+    completions.write_all(params, data, items)
+    return []
 
 
 def _measure(
     params: Params,
     data: Instructions,
+    shift: str,
     device: torch.device,
     net: nn.Module,
     stack: Sequence[Cell],
-    tell: Callable[[int], Any],
+    progress: Callable[[int], Any],
 ) -> list[list[Row]]:
-    levels, (cell,) = gammas(params), stack
+    (cell,), lm = stack, params.lm
+    levels = levels_of(params, "lm", shift, [cell.eps])
     with autocast(device, params.training.precision):
-        found = sweep(net, data, levels, params.lm.evaluation, params.lm.logits_at_once, device, tell)
-    return [[*_rows(found, levels), *_replicates(params, cell, found, levels)]]
+        apply = apply_of(params, shift)
+        found = sweep(net.to(device), data, levels, apply, lm.evaluation, lm.logits_at_once, device, progress)
+    rows = [*_rows(found, levels)]
+    if shift == TRAINED:
+        rows += _replicates(params, cell, found, levels)
+    return [rows]
 
 
 def _rows(found: InstructionSweep, levels: Sequence[float]) -> Iterable[Row]:
@@ -130,5 +90,6 @@ def _replicates(params: Params, cell: Cell, found: InstructionSweep, levels: Seq
     hits = found.accuracy[[levels.index(level) for level in swept], -1]
     scores = replicates.accuracies(hits, found.sizes, swept, cell.eps, resamples)
     f = replicates.mean(found.loss[levels.index(cell.eps)], found.sizes, resamples)
-    scores["descending"] = replicates.descending(f, _problem(params, cell).cap_layer)
+    constraints = problem(params, cell)
+    scores["descending"] = replicates.descending(f, constraints.cap_layer if constraints else 0)
     return replicates.rows(scores, texts, cell.eps, cell.layers)

@@ -12,8 +12,10 @@ from descent.tasks.lm.schema import Judge
 PROMPTS = 805  # AlpacaEval's own: the length-controlled rate knows how hard these are, in their order
 
 
-def win_rates(folder: Path, gammas: Sequence[float], judge: Judge) -> dict[str, dict[str, float]]:
-    """The constrained arm against the unconstrained one at each level, in percent of the prompts.
+def win_rates(
+    folder: Path, ours: str, baseline: str, gammas: Sequence[float], judge: Judge
+) -> dict[str, dict[str, float]]:
+    """One arm against another at each level, in percent of the prompts.
 
     The length-controlled rate is there only of all AlpacaEval's prompts.
 
@@ -29,15 +31,14 @@ def win_rates(folder: Path, gammas: Sequence[float], judge: Judge) -> dict[str, 
         )
     if importlib.util.find_spec("alpaca_eval") is None:
         raise UserError("the judge needs the package alpaca_eval: `.venv/bin/pip install alpaca-eval`")
-    return {f"{gamma:g}": _rates(folder, float(gamma), judge) for gamma in sorted(set(gammas))}
+    pair = (folder / ours, folder / baseline)
+    return {f"{gamma:g}": _rates(*pair, float(gamma), judge) for gamma in sorted(set(gammas))}
 
 
-def _rates(folder: Path, gamma: float, judge: Judge) -> dict[str, float]:
+def _rates(one: Path, other: Path, gamma: float, judge: Judge) -> dict[str, float]:
     from alpaca_eval import evaluate
 
-    ours, theirs = (
-        _outputs(folder / method / f"gamma{gamma}.json") for method in ("constrained", "unconstrained")
-    )
+    ours, theirs = (_outputs(folder / f"gamma{gamma}.json") for folder in (one, other))
     try:
         board, _ = evaluate(
             model_outputs=ours,

@@ -1,78 +1,79 @@
 """Where instructions come from: generated, a local copy in Alpaca's layout, or the Hugging Face hub."""
 
-import errno
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from descent import components
 from descent.errors import UserError
-from descent.io.downloads import local
-from descent.io.folders import written_whole
-from descent.tasks.lm.schema import InstructionSource
-from descent.tasks.lm.synthetic import instructions as synthetic_instructions
-from descent.tasks.text.schema import Hub
+from descent.io import hub, parquet, sources
+from descent.io.failures import reason
+from descent.io.folders import atomic_folder
+from descent.schema import Hub
+from descent.tasks.lm.schema import Source
 
 COLUMNS = ["instruction", "input", "output"]
-TREE = "alpaca_data.json (a list of objects with instruction, input and output; .jsonl and .parquet are read too)"
-ADDRESS = "https://github.com/tatsu-lab/stanford_alpaca"
-INSTRUCTIONS, PROMPTS = ("alpaca_data", "train", "instructions"), ("alpaca_eval", "eval", "prompts")
 SUFFIXES = (".parquet", ".jsonl", ".json")
 DRAW = 0  # seed of the draw where a limit is set
 
 
-def fetch(source: InstructionSource, local_data: str, out: Path) -> None:
+def fetch(dataset: str, source: Source, local_data: str, out: Path) -> None:
     """Make the folder `out`, whole or not at all.
 
     It holds instructions.parquet (COLUMNS), prompts.parquet (instruction, dataset) where the source has prompts of
     its own, and source.json (synthetic, origin, and how many rows were dropped by reason).
 
     Args:
+        dataset: a file of datasets/.
         local_data: what a relative `path` of the source is relative to.
 
     Raises:
         UserError: a missing or unreadable source, columns that are not there, or no usable row.
     """
+    known = components.load("tasks.lm.datasets", dataset)
     prompts = None
     if source.generate is not None:
-        table, origin = synthetic_instructions.generate(source.generate), f"generated, seed {source.generate.seed}"
+        [generate] = sources.generator(known, "generate")
+        table, origin = generate(source.generate), f"generated, seed {source.generate.seed}"
     elif source.hub is not None:
-        table, origin = _from_hub(source.hub), f"hub {source.hub.id}"
+        table, origin = _from_hub(known, source.hub), f"hub {source.hub.id}"
     else:
-        folder, origin = local(local_data, source.path), source.path
-        table, prompts = _instructions(folder), _beside(folder, PROMPTS)
+        place, origin = sources.local(known, source.path, local_data, SUFFIXES), source.path
+        table, prompts = _instructions(known, place), _beside(known, place, known.PROMPTS)
     if source.prompts is not None:
-        prompts = _prompts_from_hub(source.prompts)
-    table, dropped = clean(table, origin)
+        prompts = _prompts_from_hub(known, source.prompts)
+    table, dropped = clean(table, origin, known.TREE)
     if source.instructions is not None and source.instructions < len(table):
         chosen = np.random.default_rng(DRAW).permutation(len(table))[: source.instructions]
         table = table.iloc[np.sort(chosen)]
-    with written_whole(out) as folder:
-        _write(table, folder / "instructions.parquet")
+    with atomic_folder(out) as folder:
+        parquet.write(table, folder / "instructions.parquet")
         if prompts is not None:
-            _write(_prompts(prompts, origin), folder / "prompts.parquet")
+            parquet.write(_prompts(prompts, origin), folder / "prompts.parquet")
         content = {"synthetic": source.generate is not None, "origin": origin, "dropped": dropped}
         (folder / "source.json").write_text(json.dumps(content, indent=1) + "\n")
 
 
-def clean(table: pd.DataFrame, where: str) -> tuple[pd.DataFrame, dict[str, int]]:
+def clean(table: pd.DataFrame, where: str, tree: str) -> tuple[pd.DataFrame, dict[str, int]]:
     """COLUMNS of the rows that have an instruction and a response, and how many had not.
+
+    Args:
+        where, tree: the file and what it should hold, for messages.
 
     Raises:
         UserError: a column is missing, holds no texts, or no row is left.
     """
     missing = [name for name in ("instruction", "output") if name not in table]
     if missing:
-        raise UserError(f"{where} has no column {missing[0]!r}, only {', '.join(table.columns)}; expected {TREE}")
+        raise UserError(f"{where} has no column {missing[0]!r}, only {', '.join(table.columns)}; expected {tree}")
     table = table.reindex(columns=COLUMNS).fillna("")
     for name in COLUMNS:
         if not table[name].map(lambda value: isinstance(value, str)).all():
-            raise UserError(f"{where}: the column {name!r} does not hold texts; expected {TREE}")
+            raise UserError(f"{where}: the column {name!r} does not hold texts; expected {tree}")
     empty = {name: table[name].str.strip() == "" for name in ("instruction", "output")}
     kept = table[~empty["instruction"] & ~empty["output"]].reset_index(drop=True)
     dropped = {f"empty {name}": int(rows.sum()) for name, rows in empty.items() if rows.any()}
@@ -81,29 +82,24 @@ def clean(table: pd.DataFrame, where: str) -> tuple[pd.DataFrame, dict[str, int]
     return kept, dropped
 
 
-def _instructions(folder: Path) -> pd.DataFrame:
-    if not folder.exists():
-        raise UserError(
-            f"there is no folder or file {folder}.\nPut instructions there, holding {TREE}, or say "
-            f"where your copies "
-            f"are: `dvc exp run -S local_data=<folder>`.\nOfficial source: {ADDRESS}"
-        )
-    found = _frame(folder) if folder.is_file() else _beside(folder, INSTRUCTIONS)
+def _instructions(dataset: ModuleType, place: Path) -> pd.DataFrame:
+    """The instructions of a folder or a file."""
+    found = _frame(dataset, place) if place.is_file() else _beside(dataset, place, dataset.INSTRUCTIONS)
     if found is None:
-        raise UserError(f"there are no instructions in {folder}; it should hold {TREE}")
+        raise UserError(f"there are no instructions in {place}; it should hold {dataset.TREE}")
     return found
 
 
-def _beside(folder: Path, beginnings: tuple[str, ...]) -> pd.DataFrame | None:
+def _beside(dataset: ModuleType, folder: Path, beginnings: tuple[str, ...]) -> pd.DataFrame | None:
     """The table of the first file of a folder that begins and ends as it should."""
     for beginning in beginnings:
         for suffix in SUFFIXES:
             for path in sorted(folder.glob(f"{beginning}*{suffix}")):
-                return _frame(path)
+                return _frame(dataset, path)
     return None
 
 
-def _frame(path: Path) -> pd.DataFrame:
+def _frame(dataset: ModuleType, path: Path) -> pd.DataFrame:
     try:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
@@ -117,8 +113,7 @@ def _frame(path: Path) -> pd.DataFrame:
             raise ValueError("it is no list of objects")
         return pd.DataFrame(rows)
     except (OSError, ValueError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(f"{path} cannot be read ({reason}); expected {TREE}") from None
+        raise UserError(f"{path} cannot be read ({reason(error)}); expected {dataset.TREE}") from None
 
 
 def _prompts(table: pd.DataFrame, where: str) -> pd.DataFrame:
@@ -129,42 +124,23 @@ def _prompts(table: pd.DataFrame, where: str) -> pd.DataFrame:
     return pd.DataFrame({"instruction": table["instruction"].astype(str), "dataset": dataset})
 
 
-def _from_hub(hub: Hub) -> pd.DataFrame:
+def _from_hub(dataset: ModuleType, wanted: Hub) -> pd.DataFrame:
     import datasets  # slow to import, and only this source needs it
 
-    splits = _told(hub, lambda: datasets.load_dataset(hub.id, revision=hub.revision))
+    splits = hub.answer(
+        lambda: datasets.load_dataset(wanted.id, revision=wanted.revision),
+        wanted.id,
+        sources.without_hub(dataset),
+    )
     if "train" not in splits:
-        raise UserError(f"{hub.id} has the parts {', '.join(splits)}; expected train")
+        raise UserError(f"{wanted.id} has the parts {', '.join(splits)}; expected train")
     return splits["train"].to_pandas()
 
 
-def _prompts_from_hub(hub: Hub) -> pd.DataFrame:
+def _prompts_from_hub(dataset: ModuleType, wanted: Hub) -> pd.DataFrame:
     """AlpacaEval is handed out as one file, beside a loading script that the library runs no longer."""
     from huggingface_hub import hf_hub_download
 
-    name = {"repo_type": "dataset", "filename": "alpaca_eval.json", "revision": hub.revision}
-    return _frame(Path(_told(hub, lambda: hf_hub_download(hub.id, **name))))
-
-
-def _told(hub: Hub, load: Callable[[], Any]) -> Any:
-    """What `load` returns; what the hub's libraries raise becomes one message."""
-    from datasets.exceptions import DatasetsError
-
-    try:
-        return load()
-    except (OSError, ValueError, RuntimeError, DatasetsError) as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise UserError(
-            f"cannot get {hub.id} from the Hugging Face hub ({reason}).\nRun again with a connection, "
-            f"or put a copy "
-            "into a folder under local_data and name it with `path` in place of `hub` under "
-            "profiles.<profile>.lm.data "
-            f"in params.yaml; it should hold {TREE}\nOfficial source: {ADDRESS}"
-        ) from None
-
-
-def _write(table: pd.DataFrame, path: Path) -> None:
-    # Without pandas' own metadata, which name versions: the same texts then make the same bytes.
-    pq.write_table(pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None), path)
+    name = {"repo_type": "dataset", "filename": "alpaca_eval.json", "revision": wanted.revision}
+    file = hub.answer(lambda: hf_hub_download(wanted.id, **name), wanted.id, sources.without_hub(dataset))
+    return _frame(dataset, Path(file))

@@ -2,22 +2,20 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from descent.schema import (
     Count,
     Evaluation,
     Grid,
-    LearningRates,
-    Method,
+    Hub,
     NonNegative,
-    Optimizer,
-    Positive,
+    OneOf,
     Schema,
     Seed,
-    Share,
+    TokenizerSource,
 )
-from descent.tasks.text.schema import Hub, TokenizerSource
+from descent.training.schema import Optimizer
 
 All = Literal["all"]
 
@@ -27,10 +25,10 @@ class GenerateInstructions(Schema):
     instructions: Count
 
 
-class InstructionSource(Schema):
+class Source(OneOf):
     """Where instructions come from: exactly one of generate, path, hub; and the prompts to complete.
 
-    Without `prompts` those of the test instructions, or of an alpaca_eval file beside a `path`, are completed.
+    Without `prompts` those of the test instructions, or of a file of prompts beside a `path`, are completed.
     """
 
     generate: GenerateInstructions | None = None
@@ -39,11 +37,10 @@ class InstructionSource(Schema):
     prompts: Hub | None = None
     instructions: Count | None = None
 
-    @model_validator(mode="after")
-    def _one_source(self) -> "InstructionSource":
-        if sum(choice is not None for choice in (self.generate, self.path, self.hub)) != 1:
-            raise ValueError("name exactly one of generate, path, hub")
-        return self
+    @classmethod
+    def choices(cls) -> tuple[str, ...]:
+        """What names the source."""
+        return "generate", "path", "hub"
 
 
 class Completions(Schema):
@@ -62,12 +59,13 @@ class Judge(Schema):
 
 class LanguageModel(Schema):
     eps: NonNegative
-    methods: Grid[Method]
-    seeds: Grid[Seed]
+    datasets: list[str]
+    models: list[str]
+    tokenizers: list[str]
     validation_share: Annotated[float, Field(gt=0, lt=0.4)]
     test_share: Annotated[float, Field(gt=0, lt=0.4)]
     tolerance: NonNegative
-    report: Literal["feasible", "best", "final"]
+    selection: Literal["feasible", "best", "final"]
     length_pool: Count
     validation_batch: Count
     optimizer: Optimizer
@@ -79,70 +77,14 @@ class LanguageModel(Schema):
     judge: Judge
 
 
-class LlamaSize(Schema):
-    """A Llama with random weights."""
+class Grids(Schema):
+    """What a profile gives the language model: the grid, and each model's budget."""
 
-    width: Count
-    heads: Count
-    key_value_heads: Count
-    feedforward: Count
-
-    @model_validator(mode="after")
-    def _whole_heads(self) -> "LlamaSize":
-        if self.width % (2 * self.heads) or self.heads % self.key_value_heads:
-            raise ValueError(
-                f"width {self.width} must be an even multiple of heads {self.heads} (rotary positions "
-                f"turn pairs of "
-                f"numbers), and heads one of key_value_heads {self.key_value_heads}"
-            )
-        return self
-
-
-class LlamaWeights(Schema):
-    """Where the model comes from: exactly one of random, path (a local folder), hub."""
-
-    random: LlamaSize | None = None
-    path: str | None = None
-    hub: Hub | None = None
-
-    @model_validator(mode="after")
-    def _one_source(self) -> "LlamaWeights":
-        if sum(choice is not None for choice in (self.random, self.path, self.hub)) != 1:
-            raise ValueError("name exactly one of random, path, hub")
-        return self
-
-
-class LoRA(Schema):
-    """Low-rank adapters on all linear layers but the readout."""
-
-    rank: Count
-    scale: Positive
-    dropout: Share
-
-
-class LanguageModelBudget(LearningRates):
-    data: InstructionSource
     prompt: Literal["alpaca", "plain"]
     max_tokens: Annotated[int, Field(ge=8)]
-    tokenizer: TokenizerSource
-    layers: Count  # a pretrained model must have as many
-    weights: LlamaWeights
-    lora: LoRA | None  # null: every weight trains
-    primal_dual: dict[str, Any]
+    eps: list[NonNegative]
+    seeds: Grid[Seed]
     batch: Count
     epochs: Count
-
-    @model_validator(mode="after")
-    def _own_tokens(self) -> "LanguageModelBudget":
-        if self.tokenizer.train is not None:
-            if self.tokenizer.train.kind != "bpe":
-                raise ValueError(
-                    "tokenizer.train.kind must be bpe: of wordpiece tokens no text can be written again"
-                )
-            if self.weights.random is None:
-                raise ValueError(
-                    "a pretrained model knows the tokens of its own tokenizer, not those of one "
-                    "trained here: name "
-                    "its tokenizer's `path` or `hub`, or `random` weights"
-                )
-        return self
+    tokenizers: dict[str, TokenizerSource]
+    models: dict[str, dict[str, Any]]

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -61,8 +62,7 @@ class Tokens:
 
     def split(self, name: str) -> Texts:
         """The texts of `train`, `validation` or `test`."""
-        tokens, offsets, labels = _arrays(self.folder, name)
-        return Texts(tokens, offsets, labels, self.pad)
+        return texts(self.folder, name, self.pad)
 
 
 def load(folder: Path) -> Tokens:
@@ -71,25 +71,35 @@ def load(folder: Path) -> Tokens:
     Raises:
         UserError: the folder is missing or incomplete.
     """
+    keys = ("dataset", "classes", "tokenizer", "vocabulary", "pad", "max_tokens", "synthetic", "digest")
+    meta = opened(folder, "text", keys)
+    return Tokens(folder=folder, name=meta.pop("dataset"), classes=len(meta.pop("classes")), **meta)
+
+
+def texts(folder: Path, split: str, pad: int) -> Texts:
+    """The texts of a split; its tokens stay on the disk until they are gathered."""
+    tokens = np.load(folder / f"{split}_tokens.npy", mmap_mode="r")
+    return Texts(tokens, *(np.load(folder / f"{split}_{part}.npy") for part in ("offsets", "labels")), pad)
+
+
+def opened(folder: Path, task: str, keys: Sequence[str]) -> dict[str, Any]:
+    """These keys of meta.json and `frequencies`, once the arrays are found to be those that it tells of.
+
+    Raises:
+        UserError: the folder is missing or incomplete.
+    """
     try:
         meta = json.loads((folder / "meta.json").read_text())
-        for split, texts in meta["texts"].items():
-            tokens, offsets, labels = _arrays(folder, split)
-            if not len(labels) == len(offsets) - 1 == texts or len(tokens) != offsets[-1]:
-                raise ValueError(f"{split} does not hold {texts} texts")
+        for split, count in meta["texts"].items():
+            found = texts(folder, split, pad=0)
+            if not len(found) == len(found.offsets) - 1 == count or len(found.tokens) != found.offsets[-1]:
+                raise ValueError(f"{split} does not hold {count} texts")
         frequencies = np.load(folder / "frequencies.npy")
         if len(frequencies) != meta["vocabulary"]:
             raise ValueError("frequencies.npy is of another vocabulary")
-        keys = ("tokenizer", "vocabulary", "pad", "max_tokens", "synthetic", "digest")
-        return Tokens(
-            folder=folder,
-            name=meta["dataset"],
-            classes=len(meta["classes"]),
-            frequencies=frequencies,
-            **{key: meta[key] for key in keys},
-        )
+        return {key: meta[key] for key in keys} | {"frequencies": frequencies}
     except (OSError, ValueError, KeyError):
-        stage = f"preprocess_text@{folder.parent.name}-{folder.name}"
+        stage = f"preprocess_{task}@{folder.parent.name}-{folder.name}"
         raise UserError(f"{folder} is missing or incomplete: run `dvc repro --force {stage}`") from None
 
 
@@ -125,9 +135,3 @@ def padding_waste(lengths: Int[np.ndarray, " texts"], batches: Sequence[Int[np.n
     """Which share of the positions of all batches is padding."""
     positions = sum(len(batch) * int(lengths[batch].max()) for batch in batches)
     return 1 - sum(int(lengths[batch].sum()) for batch in batches) / positions
-
-
-def _arrays(folder: Path, split: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Tokens, offsets and labels of a split; the tokens stay on the disk until they are gathered."""
-    tokens = np.load(folder / f"{split}_tokens.npy", mmap_mode="r")
-    return tokens, np.load(folder / f"{split}_offsets.npy"), np.load(folder / f"{split}_labels.npy")

@@ -1,87 +1,105 @@
-"""Text cells on test texts: accuracy and loss over the sweep, and how single texts descend."""
+"""Text cells on test texts: accuracy and loss over the levels of every shift, and how single texts descend."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import nn
 
 from descent.analysis import replicates
+from descent.analysis.results import Row
+from descent.analysis.select import TRAINED
 from descent.cells import Cell
 from descent.config import Params
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
-from descent.runner.scores import Row, Scoring
-from descent.schema import PrimalDual
+from descent.runner.scores import Scoring
+from descent.tasks.common.items import problem
+from descent.tasks.common.shifted import apply_of, levels_of
 from descent.tasks.text.data import Tokens
-from descent.tasks.text.items import setting
 from descent.tasks.text.sweep import TextSweep, sweep
 from descent.training.devices import autocast
 
 BINS = np.linspace(0, 2, 101)  # lower edges of the histogram of ratios; the last bin has no upper one
 
 
-def gammas(params: Params, cells: Sequence[Cell]) -> list[float]:
-    """The test levels of these cells: the uniform sweep, and the cells' own training levels."""
-    return sorted({*map(float, params.text.evaluation.gammas), *(cell.eps for cell in cells)})
+def scorings(params: Params, tokens: Tokens, item: Item) -> list[Scoring]:
+    """How the cells of a text item are scored, a shift each."""
+    evaluation, elements = params.text.evaluation, item.feed.elements
+    return [
+        Scoring(
+            profile=params.profile,
+            shift=shift,
+            measure=partial(_measure, params, tokens, shift, item.feed.device),
+            problem=partial(problem, params),
+            definition={
+                "evaluation": evaluation.model_dump(exclude={"shifts"}),
+                "tolerance": params.text.tolerance,
+                "shift": params.shifts[shift],
+                "code": digest((__name__, f"descent.shifts.{shift}")),
+            },
+            elements=None if elements is None else elements // item.feed.batch * evaluation.batch,
+            inputs=len(tokens.split("test")),
+            trained=shift == TRAINED,
+        )
+        for shift in evaluation.shifts
+    ]
 
 
-def scoring(params: Params, tokens: Tokens, item: Item) -> Scoring:
-    """How the cells of a text matrix item are scored."""
-    evaluation = params.text.evaluation
-    size = getattr(params.budget.text, item.cells[0].model).batch
-    return Scoring(
-        profile=params.profile,
-        measure=partial(_measure, params, tokens, item.device),
-        problem=partial(_problem, params),
-        definition={
-            "evaluation": evaluation.model_dump(),
-            "tolerance": params.text.tolerance,
-            "code": digest([__name__]),
-        },
-        elements=None if item.elements is None else item.elements // size * evaluation.batch,
-        inputs=len(tokens.split("test")),
-    )
-
-
-def _problem(params: Params, cell: Cell) -> PrimalDual:
-    return setting(params, cell, "constrained").problem
+def also(params: Params, tokens: Tokens, items: Sequence[Item]) -> list[pd.DataFrame]:
+    """Nothing beside the cells: chance needs no rows."""
+    return []
 
 
 def _measure(
     params: Params,
     tokens: Tokens,
+    shift: str,
     device: torch.device,
     net: nn.Module,
     stack: Sequence[Cell],
-    tell: Callable[[int], Any],
+    progress: Callable[[int], Any],
 ) -> list[list[Row]]:
-    levels = gammas(params, stack)
+    own = [cell.eps for cell in stack]
+    levels = levels_of(params, "text", shift, own)
     with autocast(device, params.training.precision):
-        found = sweep(net, tokens, levels, [cell.eps for cell in stack], params.text.evaluation, device, tell)
-    return [
-        [*_rows(params, cell, found, levels, index), *_replicates(params, cell, found, levels, index)]
-        for index, cell in enumerate(stack)
-    ]
+        apply, evaluation = apply_of(params, shift), params.text.evaluation
+        found = sweep(net.to(device), tokens, levels, apply, own, evaluation, device, progress)
+    rows = [[*_rows(params, cell, found, levels, index, shift)] for index, cell in enumerate(stack)]
+    if shift == TRAINED:
+        for index, cell in enumerate(stack):
+            rows[index] += [
+                *_descents(params, cell, found, index),
+                *_replicates(params, cell, found, levels, index),
+            ]
+    return rows
 
 
-def _rows(params: Params, cell: Cell, found: TextSweep, levels: Sequence[float], index: int) -> Iterable[Row]:
-    """loss and accuracy of every layer over the sweep and at the cell's own level, and the ratios at that."""
-    asked = set(gammas(params, [cell]))  # its neighbours' levels are no business of a cell
+def _rows(
+    params: Params, cell: Cell, found: TextSweep, levels: Sequence[float], index: int, shift: str
+) -> Iterable[Row]:
+    """loss and accuracy of every layer over the sweep and, of the shift of training, at the cell's own level."""
+    own = set(levels_of(params, "text", shift, [cell.eps]))  # its neighbours' levels are no business of a cell
     for metric, values in (("loss", found.loss), ("accuracy", found.accuracy)):
         for level, by_layer in zip(levels, values[:, index], strict=True):
-            for layer, value in enumerate(by_layer if level in asked else ()):
+            for layer, value in enumerate(by_layer if level in own else ()):
                 yield {"split": "test", "gamma": level, "layer": layer, "metric": metric, "value": value}
+
+
+def _descents(params: Params, cell: Cell, found: TextSweep, index: int) -> Iterable[Row]:
+    """The ratios of successive layer losses of single texts at the cell's own level."""
     own = {"split": "test", "gamma": cell.eps, "layer": cell.layers}
-    ratios, target = found.ratios(index), 1 - _problem(params, cell).alpha
+    ratios, constraints = found.ratios(index), problem(params, cell)
     summary = {
         "ratio_mean": ratios.mean(dtype=np.float64),
         "ratio_median": np.median(ratios),
         "ratio_below_one": (ratios < 1).mean(),
-        "ratio_below_target": (ratios <= target).mean(),
     }
+    if constraints is not None:
+        summary["ratio_below_target"] = (ratios <= 1 - constraints.alpha).mean()
     for metric, value in summary.items():
         yield own | {"metric": metric, "value": value}
     counts, _ = np.histogram(ratios, [*BINS, np.inf])
@@ -98,8 +116,9 @@ def _replicates(
     swept = sorted(set(map(float, evaluation.gammas)))
     hits = found.hits[[levels.index(level) for level in swept], index].mean(axis=1)
     scores = replicates.accuracies(hits, once, swept, cell.eps, resamples)
+    constraints = problem(params, cell)
     f = replicates.mean(found.own[index].mean(axis=1, dtype=np.float64), once, resamples)
-    scores["descending"] = replicates.descending(f, _problem(params, cell).cap_layer)
+    scores["descending"] = replicates.descending(f, constraints.cap_layer if constraints else 0)
     ratios = found.ratios(index).reshape(-1, texts)
     scores["ratio_mean"] = replicates.mean(ratios.mean(axis=0, dtype=np.float64), once, resamples)
     scores["ratio_below_one"] = replicates.mean((ratios < 1).mean(axis=0), once, resamples)

@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from jaxtyping import Bool, Int64, Integer
+from jaxtyping import Bool, Int64
 from tokenizers import Tokenizer
 from tqdm import tqdm
 
+from descent import components
+from descent.config import Params
 from descent.errors import UserError
-from descent.io.folders import written_whole
-from descent.tasks.text import tokenizers
-from descent.tasks.text.schema import TokenizerSource
+from descent.io.folders import atomic_folder
+from descent.schema import TokenizerSource
+from descent.tasks.text import arrays, tokenizers
+from descent.tasks.text.arrays import SPLITS, Encoded
 
-SPLITS = ("train", "validation", "test")
 CHUNK = 1000  # texts that are tokenised at once, on all cores
 
 
@@ -36,17 +38,29 @@ class Examples:
         return Examples([self.texts[i] for i in np.flatnonzero(chosen)], self.labels[chosen])
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """One split: text i is tokens[offsets[i]:offsets[i + 1]]."""
+def stage(params: Params, dataset: str, tokenizer: str = "") -> None:
+    """The raw data set of data/raw to one tokenizer's numbers in data/prepared, as params.yaml says.
 
-    tokens: Integer[np.ndarray, " tokens"]
-    offsets: Int64[np.ndarray, " ends"]  # one more than there are texts
-    cut: int  # texts that were longer
+    Raises:
+        UserError: no data set or no tokenizer of that name; see `prepare`.
+    """
+    components.check("tasks.text.datasets", dataset, "text data set")
+    budget = params.budget.text
+    prepare(
+        dataset,
+        Path("data/raw") / dataset,
+        Path("data/prepared") / dataset / tokenizer,
+        tokenizers.chosen(budget.tokenizers, tokenizer),
+        tokenizer,
+        budget.max_tokens,
+        params.text.validation_share,
+        params.local_data,
+        params.profile,
+    )
 
 
 def prepare(
-    name: str,
+    dataset: str,
     raw: Path,
     out: Path,
     source: TokenizerSource,
@@ -71,31 +85,37 @@ def prepare(
         UserError: raw data that are missing, a tokenizer that cannot be had, or too few texts for the split.
     """
     examples, facts = _raw(raw)
-    splits = _split(name, examples, validation_share)
+    splits = _split(dataset, examples, validation_share)
     tokenizer = tokenizers.build(source, _flat(splits["train"].texts), local_data)
-    known = set(examples["train"].texts)
-    with written_whole(out) as folder:
+    known, size = set(examples["train"].texts), tokenizers.vocabulary(tokenizer)
+    encoded, cut = _encoded(dataset, splits, tokenizer, max_tokens)
+    texts = {split: len(encoded[split].labels) for split in SPLITS}
+    with atomic_folder(out) as folder:
+        frequencies = {"frequencies": arrays.frequencies(encoded["train"], size)}
         meta = {
-            "dataset": name,
+            "dataset": dataset,
             "tokenizer": tokenizer_name,
             "profile": profile,
-            "vocabulary": tokenizers.vocabulary(tokenizer),
+            "vocabulary": size,
             "pad": tokenizers.special(tokenizer).pad,
             "pairs": isinstance(splits["test"].texts[0], tuple),
             "max_tokens": max_tokens,
             "repeated": sum(text in known for text in splits["test"].texts),
             **facts,
-            **_write(folder, name, splits, tokenizer, max_tokens),
+            "texts": texts,
+            "tokens": {split: len(encoded[split].tokens) for split in SPLITS},
+            "cut": cut,
+            "digest": arrays.write(folder, tokenizer, frequencies | arrays.named(encoded)),
         }
         (folder / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n")
-    cut, texts = (sum(meta[key].values()) for key in ("cut", "texts"))
+    longer, total = sum(cut.values()), sum(texts.values())
     print(
-        f"{out.name}: {cut:,} of {texts:,} texts ({cut / texts:.1%}) are longer than {max_tokens} tokens "
-        "and were cut"
+        f"{dataset}, {tokenizer_name}: {longer:,} of {total:,} texts ({longer / total:.1%}) are longer than "
+        f"{max_tokens} tokens and were cut"
     )
 
 
-def _split(name: str, examples: dict[str, Examples], share: float) -> dict[str, Examples]:
+def _split(dataset: str, examples: dict[str, Examples], share: float) -> dict[str, Examples]:
     """The three splits.
 
     Raises:
@@ -103,7 +123,7 @@ def _split(name: str, examples: dict[str, Examples], share: float) -> dict[str, 
     """
     held = held_out(examples["train"].texts, share)
     if held.all() or not held.any():
-        raise UserError(f"{name}: {len(held)} training texts are too few to hold out a share of {share}")
+        raise UserError(f"{dataset}: {len(held)} training texts are too few to hold out a share of {share}")
     train = examples["train"]
     return {"train": train.where(~held), "validation": train.where(held), "test": examples["test"]}
 
@@ -119,20 +139,31 @@ def held_out(texts: Sequence[str] | Sequence[tuple[str, str]], share: float) -> 
     return np.frombuffer(numbers, ">u8") < np.uint64(share * 2**64)
 
 
-def encode(
-    tokenizer: Tokenizer, texts: Sequence[str] | Sequence[tuple[str, str]], vocabulary: int, bar: tqdm
-) -> Encoded:
-    """Token numbers of the texts, one after another, with the special tokens and cut as the tokenizer is set."""
-    dtype = np.uint16 if vocabulary <= 1 << 16 else np.int32
+def _encoded(
+    dataset: str, splits: dict[str, Examples], tokenizer: Tokenizer, max_tokens: int
+) -> tuple[dict[str, Encoded], dict[str, int]]:
+    """All splits, and how many texts of each were cut to max_tokens."""
+    encoded, cut, texts = {}, {}, sum(len(own.labels) for own in splits.values())
+    tokenizer.enable_truncation(max_tokens, strategy="longest_first")
+    with tqdm(desc=f"tokenising {dataset}", total=texts, unit="text") as bar:
+        for split in SPLITS:
+            encoded[split], cut[split] = _encode(tokenizer, splits[split], bar)
+    tokenizer.no_truncation()
+    return encoded, cut
+
+
+def _encode(tokenizer: Tokenizer, examples: Examples, bar: tqdm) -> tuple[Encoded, int]:
+    """Token numbers of the texts with the special tokens, cut as the tokenizer is set; and how many were cut."""
+    dtype = arrays.number_type(tokenizers.vocabulary(tokenizer))
     tokens, lengths, cut = [np.empty(0, dtype)], [0], 0
-    for begin in range(0, len(texts), CHUNK):
-        found = tokenizer.encode_batch_fast(texts[begin : begin + CHUNK])
+    for begin in range(0, len(examples.texts), CHUNK):
+        found = tokenizer.encode_batch_fast(examples.texts[begin : begin + CHUNK])
         numbers = [encoding.ids for encoding in found]
         lengths += map(len, numbers)
         cut += sum(bool(encoding.overflowing) for encoding in found)
         tokens.append(np.fromiter(chain.from_iterable(numbers), dtype))
         bar.update(len(found))
-    return Encoded(np.concatenate(tokens), np.cumsum(lengths, dtype=np.int64), cut)
+    return Encoded(np.concatenate(tokens), np.cumsum(lengths, dtype=np.int64), examples.labels), cut
 
 
 def _raw(folder: Path) -> tuple[dict[str, Examples], dict[str, Any]]:
@@ -156,31 +187,3 @@ def _raw(folder: Path) -> tuple[dict[str, Examples], dict[str, Any]]:
 def _flat(texts: list[str] | list[tuple[str, str]]) -> list[str]:
     """Both texts of each pair."""
     return texts if isinstance(texts[0], str) else list(chain.from_iterable(texts))
-
-
-def _write(
-    folder: Path, name: str, splits: dict[str, Examples], tokenizer: Tokenizer, max_tokens: int
-) -> dict[str, Any]:
-    """Write the tokenizer and all arrays; returns what meta.json says of them."""
-    size, encoded = tokenizers.vocabulary(tokenizer), {}
-    tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
-    digest = hashlib.sha256((folder / "tokenizer.json").read_bytes())
-    tokenizer.enable_truncation(max_tokens, strategy="longest_first")
-    texts = {split: len(splits[split].texts) for split in SPLITS}
-    with tqdm(desc=f"tokenising {name}", total=sum(texts.values()), unit="text") as bar:
-        for split in SPLITS:
-            encoded[split] = encode(tokenizer, splits[split].texts, size, bar)
-    arrays = {"frequencies": np.bincount(encoded["train"].tokens, minlength=size)}
-    for split in SPLITS:
-        arrays[f"{split}_tokens"] = encoded[split].tokens
-        arrays[f"{split}_offsets"] = encoded[split].offsets
-        arrays[f"{split}_labels"] = splits[split].labels
-    for key, array in arrays.items():
-        np.save(folder / f"{key}.npy", array)
-        digest.update(array.tobytes())
-    return {
-        "texts": texts,
-        "tokens": {split: len(encoded[split].tokens) for split in SPLITS},
-        "cut": {split: encoded[split].cut for split in SPLITS},
-        "digest": digest.hexdigest(),
-    }

@@ -10,46 +10,44 @@ import pandas as pd
 import pyarrow as pa
 
 from descent.errors import UserError
-from descent.tasks.text.tables import Layout, Part, check_classes, class_names, clean, columns, layout
+from descent.io.failures import reason
+from descent.tasks.text.tables import Layout, Part, check_classes, clean, columns
 
 # The same part in several formats (MultiNLI comes as .jsonl and as .txt) is read once, from the first of these.
 SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv", ".txt")
 UNREADABLE = (OSError, ValueError, pa.ArrowException)
 
 
-def read(name: str, root: Path) -> tuple[dict[str, Part], tuple[str, ...]]:
-    """The parts `train` and `test` of a data set, and the names of its classes.
+def read(form: Layout, root: Path) -> dict[str, Part]:
+    """The parts `train` and `test` of a data set.
 
     Raises:
         UserError: no training or no test part, or one that cannot be read or is not what it should be.
     """
-    form = layout(name)
     found = locate(root, form)
     missing = [part for part in ("train", "test") if part not in found]
     if missing:
         begin = " or ".join(f"{word}*" for word in (form.train if missing[0] == "train" else form.test))
-        raise UserError(f"{name}: there is no {missing[0]} part ({begin}) in {root}.\nIt should hold {form.tree}")
+        raise UserError(
+            f"{form.name}: there is no {missing[0]} part ({begin}) in {root}.\nIt should hold {form.tree}"
+        )
     tables = {part: pd.concat([_frame(path, form) for path in paths]) for part, paths in found.items()}
-    return tidy(name, tables, {part: str(paths[0]) for part, paths in found.items()})
+    return tidy(form, tables, {part: str(paths[0]) for part, paths in found.items()})
 
 
-def tidy(
-    name: str, tables: dict[str, pd.DataFrame], where: dict[str, str]
-) -> tuple[dict[str, Part], tuple[str, ...]]:
-    """Parts and class names from the source's own tables; `where` is what messages call them.
+def tidy(form: Layout, tables: dict[str, pd.DataFrame], where: dict[str, str]) -> dict[str, Part]:
+    """Parts from the source's own tables; `where` is what messages call them.
 
     Raises:
-        UserError: see text_tables.clean; or one class only.
+        UserError: see tables.clean; or one class only.
     """
-    form, train = layout(name), tables["train"]
-    classes = form.classes or class_names(train[columns(list(train.columns), form, where["train"])[-1]])
-    parts = {
-        part: clean(table.reset_index(drop=True), form, classes, where[part]) for part, table in tables.items()
-    }
-    check_classes(parts["train"], name)
+    parts = {part: clean(table.reset_index(drop=True), form, where[part]) for part, table in tables.items()}
+    check_classes(parts["train"], form.name)
     if list(parts["train"].table.columns) != list(parts["test"].table.columns):
-        raise UserError(f"{name}: one of {where['train']} and {where['test']} holds pairs, the other does not")
-    return parts, classes
+        raise UserError(
+            f"{form.name}: one of {where['train']} and {where['test']} holds pairs, the other does not"
+        )
+    return parts
 
 
 def locate(root: Path, form: Layout) -> dict[str, list[Path]]:
@@ -100,9 +98,8 @@ def _frame(path: Path, form: Layout) -> pd.DataFrame:
         # Texts such as "NA" or "null" are texts.
         return pd.read_csv(path, sep=separator, quoting=quoting, dtype=str, keep_default_na=False)
     except UNREADABLE as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UserError(
-            f"{path} cannot be read ({first}); expected {path.suffix or 'UTF-8 texts'}: get it again"
+            f"{path} cannot be read ({reason(error)}); expected {path.suffix or 'UTF-8 texts'}: get it again"
         ) from None
 
 

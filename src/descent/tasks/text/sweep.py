@@ -1,4 +1,4 @@
-"""Text out of distribution: every layer's accuracy and loss over a sweep of test noise levels."""
+"""Text out of distribution: every layer's accuracy and loss over a sweep of the levels of a shift."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,14 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from descent.models.parts.text import Embedded
 from descent.schema import Evaluation
-from descent.tasks.text.batches import Batch, Scale, gather, noisy_logits, unit_noise
+from descent.tasks.common.shifted import Apply
+from descent.tasks.text.batches import Batch, ClassificationTask, layer_logits
 from descent.tasks.text.data import Texts, Tokens, by_length
-from descent.training.losses import text_losses
-from descent.training.noise import TEST
+from descent.tasks.text.embeddings import Scale
+from descent.tasks.text.losses import text_losses
+from descent.training.noise import TEST, Stream
 
 TINY = 1e-7  # nats: below it a text's loss is rounding, and a ratio of two such losses is taken for 1
 
@@ -38,10 +41,11 @@ def sweep(
     model: nn.Module,
     tokens: Tokens,
     gammas: Sequence[float],
+    apply: Apply,
     eps: Sequence[float],
     settings: Evaluation,
     device: torch.device,
-    tell: Callable[[int], Any] = lambda count: None,
+    progress: Callable[[int], Any] = lambda count: None,
 ) -> TextSweep:
     """Evaluate a stack on all test texts at every noise level.
 
@@ -49,24 +53,25 @@ def sweep(
     levels, arms and, at one width, models. Each batch is encoded once a level; all layers are read from that.
 
     Args:
-        gammas: test noise levels.
-        eps: each cell's own training level, one of gammas.
-        tell: called with the number of texts done, times cells.
+        gammas: the levels of the shift.
+        apply: clean embeddings, a level a cell, the batch's random numbers and sigma give the noisy ones.
+        eps: each cell's own training level; where it is none of the gammas, single texts are not kept.
+        progress: called with the number of texts done, times cells.
     """
     texts, sigma = tokens.split("test"), Scale(tokens.frequencies, device)(model)
     levels = torch.tensor(gammas, device=device)[:, None].expand(-1, len(eps))
-    own = [gammas.index(level) for level in eps]
+    own = [gammas.index(level) if level in gammas else 0 for level in eps]
     loss, accuracy = 0.0, 0.0
     hits = np.zeros((len(gammas), len(eps), settings.noise_draws, len(texts)), bool)
     own_losses, order = [], by_length(texts.lengths, settings.batch)
     for number, index in enumerate(order):
         for draw in range(settings.noise_draws):
-            batch = gather(texts, index, (TEST, settings.seed, number, draw), device)
-            f, right = _at_levels(model, batch, levels, sigma)
+            batch = ClassificationTask.gather(texts, index, (TEST, settings.seed, number, draw), device)
+            f, right = _at_levels(model, batch, levels, apply, sigma)
             loss, accuracy = loss + f.double().sum(-1), accuracy + right.double().sum(-1)
             hits[:, :, draw, index] = right[:, :, -1].cpu().numpy()
             own_losses.append(f[own, range(len(eps))].float().cpu().numpy())
-        tell(len(index) * len(eps))
+        progress(len(index) * len(eps))
     count = len(texts) * settings.noise_draws
     return TextSweep(
         (loss / count).cpu().numpy(), (accuracy / count).cpu().numpy(), hits, _in_order(own_losses, order, texts)
@@ -74,12 +79,17 @@ def sweep(
 
 
 def _at_levels(
-    model: nn.Module, batch: Batch, levels: Float[Tensor, "gammas cells"], sigma: Float[Tensor, "#cells"]
+    model: nn.Module,
+    batch: Batch,
+    levels: Float[Tensor, "gammas cells"],
+    apply: Apply,
+    sigma: Float[Tensor, "#cells"],
 ) -> tuple[Float[Tensor, "gammas cells depth batch"], Bool[Tensor, "gammas cells depth batch"]]:
     """The loss of every layer on every text, and whether its output is right, with one noise for all levels."""
-    unit, f, right = unit_noise(model, batch), [], []
+    stream, f, right = Stream(*batch.key, device=batch.ids.device), [], []
     for level in levels:
-        logits = noisy_logits(model, batch, unit, level, sigma)
+        noisy = apply(model.embed(batch.ids), level, stream, sigma)
+        logits = layer_logits(model, Embedded(noisy, batch.mask))
         f.append(text_losses(logits, batch.labels))
         right.append(logits.argmax(-1) == batch.labels)
     return torch.stack(f), torch.stack(right)

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Int64
 
 from descent.errors import UserError
+from descent.io import sources
 
 NO_AGREEMENT = "-"  # MultiNLI's gold label where its annotators did not agree
 HIDDEN = -1
@@ -17,49 +19,36 @@ LABELS = ("label", "gold_label")
 
 @dataclass(frozen=True)
 class Layout:
-    """How one data set is stored.
+    """How one data set is stored: what its file in datasets/ says.
 
     Args:
         train, test: what the names of the parts begin with, the first choice first.
         texts: sets of columns that hold the text, or the two texts.
-        classes: names in the order of the labels; None takes those that the training part has.
+        classes: their names, in the order of the labels.
         folders: for a folder of .txt files per class, the folders' names in the order of the labels.
-        tree, address: what the message about a missing data set says.
+        tree: what the message about a missing part says.
     """
 
-    train: tuple[str, ...] = ("train",)
-    test: tuple[str, ...] = ("test",)
-    texts: tuple[tuple[str, ...], ...] = (("text",), ("text", "pair"))
-    classes: tuple[str, ...] | None = None
-    folders: tuple[str, ...] = ()
-    tree: str = "train* and test* (.parquet, .jsonl, .csv) with the columns text (and pair) and label"
-    address: str = "the data set's authors"
+    name: str
+    train: tuple[str, ...]
+    test: tuple[str, ...]
+    texts: tuple[tuple[str, ...], ...]
+    classes: tuple[str, ...]
+    folders: tuple[str, ...]
+    tree: str
 
 
-LAYOUTS = {
-    "imdb": Layout(
-        texts=(("text",),),
-        classes=("negative", "positive"),
-        folders=("neg", "pos"),
-        tree="train*.parquet and test*.parquet (or .jsonl, .csv) with the columns text and label,\n"
-        "or the original train/pos/*.txt, train/neg/*.txt, test/pos/*.txt, test/neg/*.txt",
-        address="https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz",
-    ),
-    "mnli": Layout(
-        train=("train", "multinli_1.0_train"),
-        test=("validation_matched", "dev_matched", "multinli_1.0_dev_matched"),
-        texts=(("premise", "hypothesis"), ("sentence1", "sentence2"), ("text", "pair")),
-        classes=("entailment", "neutral", "contradiction"),
-        tree="train*.parquet and validation_matched*.parquet (or .jsonl, .csv) with the columns premise,\n"
-        "hypothesis and label, or the original multinli_1.0_train.jsonl and multinli_1.0_dev_matched.jsonl",
-        address="https://cims.nyu.edu/~sbowman/multinli/multinli_1.0.zip",
-    ),
-}
-
-
-def layout(name: str) -> Layout:
-    """The layout of a data set; one that is not known here has plain column names."""
-    return LAYOUTS.get(name, Layout())
+def layout(dataset: ModuleType) -> Layout:
+    """The layout of a data set, from its file."""
+    return Layout(
+        name=sources.name(dataset),
+        train=dataset.TRAIN,
+        test=dataset.TEST,
+        texts=dataset.TEXTS,
+        classes=dataset.CLASSES,
+        folders=getattr(dataset, "FOLDERS", ()),
+        tree=dataset.TREE,
+    )
 
 
 @dataclass(frozen=True)
@@ -92,11 +81,10 @@ def columns(found: list[str], form: Layout, where: str) -> list[str]:
     return [*max(texts, key=len), labels[0]]
 
 
-def clean(frame: pd.DataFrame, form: Layout, classes: tuple[str, ...] | None, where: str) -> Part:
+def clean(frame: pd.DataFrame, form: Layout, where: str) -> Part:
     """Only what is needed, under our names; empty texts and rows without an agreed label are dropped and counted.
 
     Args:
-        classes: the names of the labels 0, 1, ...; None: see `class_names`.
         where: the file or the part that messages name.
 
     Raises:
@@ -116,16 +104,8 @@ def clean(frame: pd.DataFrame, form: Layout, classes: tuple[str, ...] | None, wh
     if kept.empty:
         counts = f"{dropped['empty']} are empty, {dropped['no_label']} have no label"
         raise UserError(f"{where}: none of the {len(table)} texts can be used ({counts})")
-    kept["label"] = _numbers(kept["label"], classes or class_names(kept["label"]), where)
+    kept["label"] = _numbers(kept["label"], form.classes, where)
     return Part(kept, dropped)
-
-
-def class_names(labels: pd.Series) -> tuple[str, ...]:
-    """Names for the labels of a data set that is not known here: its strings sorted, or 0 ... largest."""
-    names = set(map(str, labels)) - {NO_AGREEMENT}
-    if all(name.isdecimal() for name in names):
-        return tuple(map(str, range(max(map(int, names), default=0) + 1)))
-    return tuple(sorted(names))
 
 
 def _numbers(labels: pd.Series, classes: tuple[str, ...], where: str) -> Int64[np.ndarray, " texts"]:

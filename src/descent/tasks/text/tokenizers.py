@@ -1,19 +1,22 @@
 """Tokenizers: trained on a data set's own texts, read from a local folder, or taken from the Hugging Face hub."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from descent.errors import UserError
-from descent.io.downloads import local
-from descent.tasks.text.schema import TokenizerSource, TrainTokenizer
+from descent.io import hub
+from descent.io.failures import told
+from descent.io.places import local
+from descent.schema import TokenizerSource, TrainTokenizer
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ROBERTA = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 FILES = "tokenizer.json, or vocab.txt (WordPiece, lower case), or vocab.json and merges.txt (byte-level BPE)"
+AGAIN = "Get it again."
 RAREST = 2  # a pair of symbols that occurs less often is not merged
 
 
@@ -24,6 +27,17 @@ class Special:
     pad: int
     first: int
     last: int
+
+
+def chosen(known: Mapping[str, TokenizerSource], name: str) -> TokenizerSource:
+    """The source of a tokenizer that a profile names.
+
+    Raises:
+        UserError: it names none of that name.
+    """
+    if name not in known:
+        raise UserError(f"unknown tokenizer {name!r}; known: {', '.join(known)}")
+    return known[name]
 
 
 def build(source: TokenizerSource, texts: Iterable[str], local_data: str) -> Tokenizer:
@@ -43,10 +57,10 @@ def build(source: TokenizerSource, texts: Iterable[str], local_data: str) -> Tok
     elif source.path is not None:
         tokenizer = read(local(local_data, source.path))
     else:
-        hub = source.hub
-        tokenizer = _told(
-            lambda: Tokenizer.from_pretrained(hub.id, revision=hub.revision or "main"),
-            f"cannot get the tokenizer of {hub.id} from the Hugging Face hub",
+        wanted = source.hub
+        tokenizer = hub.answer(
+            lambda: Tokenizer.from_pretrained(wanted.id, revision=wanted.revision or "main"),
+            f"the tokenizer of {wanted.id}",
             "Run again with a connection, or name a local folder with `path` in place of `hub` in params.yaml; "
             f"it should hold {FILES}",
         )
@@ -155,24 +169,16 @@ def read(folder: Path) -> Tokenizer:
         folder / file for file in ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt")
     )
     if whole.is_file():
-        return _told(lambda: Tokenizer.from_file(str(whole)), f"cannot read {folder}/tokenizer.json")
+        return told(lambda: Tokenizer.from_file(str(whole)), f"cannot read {whole}", AGAIN)
     if words.is_file():
-        return _told(lambda: _wordpiece(models.WordPiece.read_file(str(words))), f"cannot read {folder}/vocab.txt")
+        return told(lambda: _wordpiece(models.WordPiece.read_file(str(words))), f"cannot read {words}", AGAIN)
     if numbers.is_file() and merges.is_file():
-        return _told(
+        return told(
             lambda: _byte_level(models.BPE(*models.BPE.read_file(str(numbers), str(merges)))),
-            f"cannot read {folder}/vocab.json and merges.txt",
+            f"cannot read {numbers} and merges.txt",
+            AGAIN,
         )
     raise UserError(
         f"there is no tokenizer in {folder}; it should hold {FILES}.\nPut a copy there, or say where your copies "
         "are: `dvc exp run -S local_data=<folder>`"
     )
-
-
-def _told(load: Callable[[], Tokenizer], failed: str, advice: str = "Get it again.") -> Tokenizer:
-    """What `load` returns; what the library raises becomes one message."""
-    try:
-        return load()
-    except Exception as error:  # the library raises plain Exception for a file that it cannot read
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(f"{failed} ({reason}).\n{advice}") from None

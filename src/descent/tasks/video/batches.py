@@ -1,8 +1,8 @@
-"""Batches of noisy and clean video for a stack of cells: what the two tasks of video share (section 4)."""
+"""Batches of noisy and clean video for a stack of cells: sequences of patches, or whole frames (section 5.1)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -10,56 +10,63 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from descent.cells import Cell
-from descent.config import Params
+from descent.schema import VideoBudget
 from descent.tasks.video.data import Frames, Prepared, Sequences
-from descent.training.losses import denoising_losses
-from descent.training.noise import VALIDATION, generator, perturb
+from descent.tasks.video.losses import PatchLoss, denoising_losses
+from descent.training.noise import DROPOUT, VALIDATION, Stream, perturb, seeded
 
 Inputs = Sequences | Frames
 Split = Literal["train", "validation", "test"]
-Batch = tuple[Float[Tensor, "cells batch rows columns"], Float[Tensor, "#cells batch rows columns"]]
 
 
-class Noisy(ABC):
-    """Batches of (noisy, clean) inputs, patch sequences or frames alike.
+class Batch(NamedTuple):
+    """Noisy and clean inputs in [0, 1], and the key of their random numbers; `training` switches dropout on."""
+
+    noisy: Float[Tensor, "cells batch rows columns"]
+    clean: Float[Tensor, "#cells batch rows columns"]
+    key: tuple[int, ...]
+    training: bool
+
+
+class DenoisingTask(ABC):
+    """Batches of (noisy, clean) inputs and the squared error of every layer's output.
 
     Cells of one seed see the same clean inputs and the same unit noise, scaled by their own eps; so do the
-    cells of the other arm. A batch is a function of (seed, epoch, step) alone.
+    cells of the other arms. A batch is a function of (seed, epoch, step) alone.
     """
 
     def __init__(
         self,
-        params: Params,
         prepared: Prepared,
+        budget: VideoBudget,
+        sigma: float,
+        patch_loss: PatchLoss,
         device: torch.device,
         cells: Sequence[Cell],
-        batch: int,
-        epoch: int | None,
     ) -> None:
-        """Batches of `batch` inputs, `epoch` inputs an epoch (None: all)."""
-        self.device, self.patch_loss, self.sigma = device, self.patch_loss_of(params), sigma(params, prepared)
+        self.device, self.sigma, self.patch_loss = device, sigma, self.loss_of(patch_loss)
         self.seeds = sorted({cell.seed for cell in cells})
         self.seed_of_cell = torch.tensor([self.seeds.index(cell.seed) for cell in cells], device=device)
         self.eps = torch.tensor([cell.eps for cell in cells], device=device)
-        self.train = self.inputs(params, prepared, "train")
-        drawn = min(len(self.train), epoch or len(self.train))
-        self.size = min(batch, drawn)
+        self.train = self.inputs(prepared, budget, "train")
+        drawn = min(len(self.train), budget.epoch_inputs or len(self.train))
+        self.size = min(budget.batch, drawn)
         self.steps = drawn // self.size
         self.order: tuple[int, np.ndarray] = (-1, np.empty(0))
-        held_out = self.inputs(params, prepared, "validation")
+        held_out = self.inputs(prepared, budget, "validation")
         self.held_out = [
-            self._noisy(held_out.gather(index)[None], [(VALIDATION, int(index[0]))])
-            for index in np.array_split(np.arange(len(held_out)), -(-len(held_out) // batch))
+            self._noisy(held_out.gather(index)[None], [(VALIDATION, int(index[0]))], training=False)
+            for index in np.array_split(np.arange(len(held_out)), -(-len(held_out) // budget.batch))
         ]
 
     @staticmethod
     @abstractmethod
-    def inputs(params: Params, prepared: Prepared, split: Split) -> Inputs:
-        """What the models of this task see of a split."""
+    def inputs(prepared: Prepared, budget: VideoBudget, split: Split) -> Inputs:
+        """What the models of this task see of a split: all of it in training, else as much as the budget says."""
 
     @staticmethod
     @abstractmethod
-    def patch_loss_of(params: Params) -> Literal["sum", "mean"]:
+    def loss_of(patch_loss: PatchLoss) -> PatchLoss:
         """Whether f is the squared error summed over a patch's pixels, or the mean over all numbers."""
 
     def batch(self, epoch: int, step: int) -> Batch:
@@ -69,31 +76,59 @@ class Noisy(ABC):
             self.order = (epoch, np.stack(orders))
         chosen = self.order[1][:, step * self.size : (step + 1) * self.size]
         clean = torch.stack([self.train.gather(index) for index in chosen])
-        return self._noisy(clean, [(seed, epoch, step) for seed in self.seeds])
+        return self._noisy(clean, [(seed, epoch, step) for seed in self.seeds], training=True)
 
     def validation(self) -> Iterable[tuple[Batch, int]]:
         """All validation inputs, with the same noise in every epoch and for every seed."""
-        return ((batch, batch[0].shape[1]) for batch in self.held_out)
+        return ((batch, batch.noisy.shape[1]) for batch in self.held_out)
 
     def losses(self, model: nn.Module, batch: Batch) -> Float[Tensor, "cells depth"]:
-        """f_0 ... f_L: the squared error of each layer's output."""
-        return denoising_losses(model, *batch, self.patch_loss)
+        """f_0 ... f_L: the squared error of each layer's output, from one forward."""
+        return denoising_losses(model, batch.noisy, batch.clean, self.patch_loss)
 
-    def _noisy(self, inputs: Tensor, keys: list[tuple[int, ...]]) -> Batch:
+    def _noisy(self, inputs: Tensor, keys: list[tuple[int, ...]], training: bool) -> Batch:
         """Pixels in [0, 1] and their noisy versions, from uint8 (seeds, batch, rows, columns)."""
         clean = inputs.to(self.device, non_blocking=True).float() / 255
-        unit = torch.stack(
-            [
-                torch.randn(clean.shape[1:], generator=generator(*key, device=self.device), device=self.device)
-                for key in keys
-            ]
-        )
+        unit = torch.stack([Stream(*key, device=self.device).normal(*clean.shape[1:]) for key in keys])
         if len(keys) > 1:  # one clean batch a seed: hand each cell its own
             clean, unit = clean[self.seed_of_cell], unit[self.seed_of_cell]
-        return perturb(clean, unit, self.eps, self.sigma), clean
+        return Batch(perturb(clean, unit, self.eps, self.sigma), clean, keys[0], training)
 
 
-def sigma(params: Params, prepared: Prepared) -> float:
-    """The noise scale in [0, 1] units: the data set's own (the paper's words) or one number for all."""
-    scale = params.video.noise_scale
-    return prepared.sigma if scale == "dataset" else float(scale)
+class SequenceTask(DenoisingTask):
+    """Sequences of patches, each the consecutive ones at one place: what the unrolled models see."""
+
+    @staticmethod
+    def inputs(prepared: Prepared, budget: VideoBudget, split: Split) -> Sequences:
+        """All training sequences, and as many others as the budget says."""
+        limits = {"validation": budget.validation_inputs, "test": budget.test_inputs}
+        return prepared.sequences(split, budget.tokens, limit=limits.get(split))
+
+    @staticmethod
+    def loss_of(patch_loss: PatchLoss) -> PatchLoss:
+        """As params.yaml says: the paper's R0 fits no other than the sum."""
+        return patch_loss
+
+
+class FrameTask(DenoisingTask):
+    """Single frames; a model resizes the noisy and the clean ones itself, as its own processor does."""
+
+    @staticmethod
+    def inputs(prepared: Prepared, budget: VideoBudget, split: Split) -> Frames:
+        """All training frames, and as many others as the budget says."""
+        limits = {"validation": budget.validation_inputs, "test": budget.test_inputs}
+        return prepared.whole(split, limit=limits.get(split))
+
+    @staticmethod
+    def loss_of(patch_loss: PatchLoss) -> PatchLoss:
+        """The mean: a sum over the 768 entries of a patch on three channels could never reach the paper's R0."""
+        return "mean"
+
+    def losses(self, model: nn.Module, batch: Batch) -> Float[Tensor, "cells depth"]:
+        """f_0 ... f_L, with dropout that follows the batch's key."""
+        model.train(batch.training)
+        with seeded(*batch.key, DROPOUT, device=self.device):
+            return super().losses(model, batch)
+
+
+TASKS: dict[str, type[DenoisingTask]] = {"patches": SequenceTask, "frames": FrameTask}  # by a model's INPUTS

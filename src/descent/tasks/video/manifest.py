@@ -47,5 +47,5 @@ def read(folder: Path) -> tuple[Path, list[str]]:
     try:
         content = json.loads((folder / NAME).read_text())
     except FileNotFoundError:
-        raise UserError(f"{folder / NAME} is missing: run `dvc repro download@{folder.name}`") from None
+        raise UserError(f"{folder / NAME} is missing: run `dvc repro download_video@{folder.name}`") from None
     return folder / content["root"], [path for path, *_ in content["files"]]

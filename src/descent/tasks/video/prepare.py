@@ -19,8 +19,9 @@ import numpy as np
 from jaxtyping import Int64
 from tqdm import tqdm
 
+from descent.config import Params
 from descent.errors import UserError
-from descent.io.folders import written_whole
+from descent.io.folders import atomic_folder
 from descent.tasks.video.clips import Clip, find_clips, read_frames
 from descent.tasks.video.schema import Frame, Source
 
@@ -40,8 +41,21 @@ class Job:
     part: Path
 
 
+def stage(params: Params, dataset: str, tokenizer: str = "") -> None:
+    """The raw data set of data/raw to data/prepared, as params.yaml says.
+
+    Raises:
+        UserError: no data set of that name, or a tokenizer, of which video has none; see `prepare`.
+    """
+    source = params.source("video", dataset)
+    if tokenizer:
+        raise UserError(f"a video data set has no tokenizer, such as {tokenizer!r}")
+    raw, out = (Path("data") / step / dataset for step in ("raw", "prepared"))
+    prepare(dataset, raw, out, params.video.frame, source, params.profile)
+
+
 def prepare(
-    name: str, raw: Path, out: Path, frame: Frame, source: Source, profile: str, workers: int | None = None
+    dataset: str, raw: Path, out: Path, frame: Frame, source: Source, profile: str, workers: int | None = None
 ) -> None:
     """Write `out`: train.npy, validation.npy, test.npy (frames, size, size) uint8, and meta.json.
 
@@ -56,21 +70,21 @@ def prepare(
         UserError: too few clips for the split, or a clip that cannot be read.
     """
     clips = split_clips(find_clips(raw, source.part), frame.split, source)
-    with written_whole(out) as folder:
+    with atomic_folder(out) as folder:
         jobs = [
             Job(clip, frame.size, source.frames_per_clip, _part(folder / f"{split}.npy", number))
             for split in SPLITS
             for number, clip in enumerate(clips[split])
         ]
         digest, index, histograms = hashlib.sha256(), {}, {}
-        bar = tqdm(desc=f"decoding {name}", total=len(jobs), unit="clip")
+        bar = tqdm(desc=f"decoding {dataset}", total=len(jobs), unit="clip")
         with closing(_decode_all(jobs, min(workers or os.cpu_count() or 1, len(jobs)))) as decoded, bar:
             for split in SPLITS:
                 path = folder / f"{split}.npy"
                 histograms[split], index[split] = _join(path, clips[split], decoded, frame.size, digest, bar)
         digest.update(json.dumps(index, sort_keys=True).encode())
         meta = {
-            "dataset": name,
+            "dataset": dataset,
             "profile": profile,
             "size": frame.size,
             "patch": frame.patch,

@@ -1,26 +1,72 @@
-"""Maps that learn nothing: the ends between which every denoiser's error lies."""
+"""Maps that learn nothing: the ends between which a denoiser's error lies, and what one would use instead."""
 
-from jaxtyping import Float
-from torch import Tensor
+from collections.abc import Callable
+from functools import partial
 
-from descent.models.parts.denoiser import Denoiser
+import numpy as np
+import torch
+from skimage.restoration import denoise_nl_means, denoise_tv_chambolle
+from torch import Tensor, nn
+
+from descent.models.parts.denoiser import Pixels
+
+Filter = Callable[[Tensor], Tensor]  # noisy inputs in [0, 1] to estimates of the clean ones
+TV_WEIGHT = 1.2  # of the deviation of the noise: near the best on natural frames at every level
+NLM_H = 0.6  # of the same: scikit-image's documentation names .6 to .8 for known noise
 
 
-class Identity(Denoiser):
-    """The noisy input as its own estimate: RMSE is exactly gamma * sigma * 255."""
+class Map(Pixels):
+    """A filter of the input under a model's contract, its answers in the space of some model."""
 
-    def states(self, noisy: Float[Tensor, "cells batch tokens pixels"]) -> list[Tensor]:
-        """One state, X_0 = Y."""
-        return [noisy]
+    def __init__(self, space: nn.Module, apply: Filter) -> None:
+        super().__init__()
+        self.space, self.apply_filter, self.legal = space, apply, space.legal
+
+    def target(self, clean: Tensor) -> Tensor:
+        """As the space has it."""
+        return self.space.target(clean)
+
+    def pictures(self, answers: Tensor) -> Tensor:
+        """As the space has them."""
+        return self.space.pictures(answers)
+
+    def states(self, noisy: Tensor) -> list[Tensor]:
+        """One state, X_0: the filtered input."""
+        return [self.apply_filter(noisy)]
 
     def readout(self, state: Tensor) -> Tensor:
-        """The state itself."""
-        return state
+        """The state in the space's units."""
+        return self.space.target(state)
 
 
-class Zero(Identity):
-    """A black image: RMSE is the RMS intensity of the data, what a collapsed model scores."""
+def identity(noisy: Tensor) -> Tensor:
+    """The noisy input as its own estimate: of pixels the RMSE is exactly gamma * sigma * 255."""
+    return noisy
 
-    def readout(self, state: Tensor) -> Tensor:
-        """Zeros."""
-        return state * 0
+
+def zero(noisy: Tensor) -> Tensor:
+    """A black image: of pixels the RMSE is the RMS intensity of the data, what a collapsed model scores."""
+    return torch.zeros_like(noisy)
+
+
+def tv_chambolle(noise: float) -> Filter:
+    """Total variation on whole frames, told the noise's deviation (in [0, 1] units)."""
+    return partial(_by_frame, partial(denoise_tv_chambolle, weight=TV_WEIGHT * noise), noise)
+
+
+def nl_means(noise: float) -> Filter:
+    """Non-local means on whole frames, told the noise's deviation (in [0, 1] units)."""
+    known = partial(denoise_nl_means, patch_size=5, patch_distance=6, h=NLM_H * noise, sigma=noise, fast_mode=True)
+    return partial(_by_frame, known, noise)
+
+
+PLAIN: dict[str, Filter] = {"identity": identity, "zero": zero}  # need to be told nothing
+CLASSICAL: dict[str, Callable[[float], Filter]] = {"tv_chambolle": tv_chambolle, "nl_means": nl_means}
+
+
+def _by_frame(filtered: Callable[[np.ndarray], np.ndarray], noise: float, frames: Tensor) -> Tensor:
+    if noise == 0:  # nothing to remove
+        return frames
+    pictures = frames.flatten(0, -3).cpu().numpy()
+    clean = np.stack([filtered(picture) for picture in pictures]).astype(np.float32)
+    return torch.from_numpy(clean).to(frames.device).view_as(frames)

@@ -8,27 +8,25 @@ import cv2
 import numpy as np
 from jaxtyping import UInt8
 
-from descent.errors import UserError
 from descent.tasks.video.schema import Generate
-from descent.tasks.video.synthetic.scenes import SCENES, Scene, paint, populate
+from descent.tasks.video.synthetic.scenes import Scene, paint, populate
 from descent.tasks.video.synthetic.walkers import draw, draw_shadow
 
 Frames = Iterator[UInt8[np.ndarray, "height width 3"]]
+Writer = Callable[[Path, str, int, Frames], None]
 SPLITS = ("train", "test")
 SHADOW = 150  # brightness in the shade, of 255
 
 
-def generate(name: str, wanted: Generate, out: Path) -> None:
+def generate(scene: Scene, write: Writer, wanted: Generate, out: Path) -> None:
     """Write the clips of a demo data set into `out`; the same seed writes the same bytes.
 
-    Raises:
-        UserError: there is no scene of that name.
+    Args:
+        write: writes one clip from `out`, its split, its number from 1, and its frames.
     """
-    if name not in SCENES:
-        raise UserError(f"data set {name!r} cannot be generated; there are scenes for {', '.join(SCENES)}")
     for split, clips in zip(SPLITS, (wanted.train_clips, wanted.test_clips), strict=True):
         for number in range(clips):
-            WRITERS[name](out, split, number + 1, render(SCENES[name], wanted, split, number))
+            write(out, split, number + 1, render(scene, wanted, split, number))
 
 
 def render(scene: Scene, wanted: Generate, split: str, number: int) -> Frames:
@@ -50,32 +48,8 @@ def render(scene: Scene, wanted: Generate, split: str, number: int) -> Frames:
         yield cv2.convertScaleAbs(frame, alpha=flicker[time])
 
 
-def _write_avenue(out: Path, split: str, number: int, frames: Frames) -> None:
-    _write_video(out / f"Avenue Dataset/{split}ing_videos/{number:02d}.avi", frames)
-
-
-def _write_ucsd(out: Path, split: str, number: int, frames: Frames) -> None:
-    gray = (cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY) for frame in frames)
-    part = split.capitalize()
-    _write_pictures(out / f"UCSDped2/{part}/{part}{number:03d}", "{:03d}.tif", 1, gray)
-
-
-def _write_shanghaitech(out: Path, split: str, number: int, frames: Frames) -> None:
-    camera = (number - 1) % SCENES["shanghaitech"].views + 1
-    if split == "train":
-        _write_video(out / f"training/videos/{camera:02d}_{number:03d}.avi", frames)
-    else:
-        _write_pictures(out / f"testing/frames/{camera:02d}_{number:04d}", "{:03d}.jpg", 0, frames)
-
-
-WRITERS: dict[str, Callable[[Path, str, int, Frames], None]] = {
-    "avenue": _write_avenue,
-    "ucsd": _write_ucsd,
-    "shanghaitech": _write_shanghaitech,
-}
-
-
-def _write_video(path: Path, frames: Frames) -> None:
+def write_video(path: Path, frames: Frames) -> None:
+    """Motion JPEG, 25 frames a second."""
     path.parent.mkdir(parents=True, exist_ok=True)
     first = next(frames)
     height, width = first.shape[:2]
@@ -88,7 +62,8 @@ def _write_video(path: Path, frames: Frames) -> None:
     video.release()
 
 
-def _write_pictures(folder: Path, name: str, first: int, frames: Iterator[np.ndarray]) -> None:
+def write_pictures(folder: Path, name: str, first: int, frames: Iterator[np.ndarray]) -> None:
+    """A file per frame, numbered from `first`, as the suffix of `name` says."""
     folder.mkdir(parents=True)
     for number, frame in enumerate(frames, first):
         path = folder / name.format(number)

@@ -1,4 +1,4 @@
-"""The three made-up data sets: a camera view each, and who walks there, unlike as the real ones are."""
+"""A made-up scene: a camera view, and who walks there."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import UInt8
 
-from descent.tasks.video.synthetic import scenery
 from descent.tasks.video.synthetic.walkers import Point, Walker
 
 
@@ -28,58 +27,6 @@ class Scene:
     across: float  # share of the speed along the rows; the rest is towards or away from the camera
     cyclists: float  # share of the people
     lean: Point  # from the feet to the shadow of the head, body heights
-
-
-SCENES = {
-    "avenue": Scene(
-        width=320,
-        height=180,
-        backdrop=scenery.colonnade,
-        mean=103.0,
-        contrast=62.0,
-        views=1,
-        people=(4, 6),
-        horizon=0.1,
-        feet=(0.62, 1.05),
-        tallest=0.72,
-        speed=0.035,
-        across=0.95,
-        cyclists=0.0,
-        lean=(0.5, 0.12),
-    ),
-    "ucsd": Scene(
-        width=238,
-        height=158,
-        backdrop=scenery.walkway,
-        mean=115.0,
-        contrast=45.0,
-        views=1,
-        people=(16, 24),
-        horizon=-0.9,
-        feet=(0.2, 1.05),
-        tallest=0.26,
-        speed=0.06,
-        across=0.5,
-        cyclists=0.05,
-        lean=(-0.45, 0.1),
-    ),
-    "shanghaitech": Scene(
-        width=428,
-        height=240,
-        backdrop=scenery.campus,
-        mean=122.0,
-        contrast=45.0,
-        views=13,
-        people=(7, 11),
-        horizon=0.3,
-        feet=(0.6, 1.02),
-        tallest=0.5,
-        speed=0.035,
-        across=0.85,
-        cyclists=0.35,
-        lean=(0.35, 0.15),
-    ),
-}
 
 
 def paint(scene: Scene, rng: np.random.Generator) -> UInt8[np.ndarray, "height width 3"]:

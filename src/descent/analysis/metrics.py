@@ -1,0 +1,70 @@
+"""The handful of numbers that `dvc metrics` compares."""
+
+from typing import Any
+
+import pandas as pd
+
+from descent.analysis.select import select
+from descent.analysis.summary import PAIR, SETTING, best_depth, pairs
+from descent.analysis.trials import best_text, best_trial
+from descent.cells import headline
+from descent.components import TASKS
+from descent.config import Params
+
+
+def metrics(cells: pd.DataFrame, params: Params) -> dict[str, Any]:
+    """By task, measure and arm, all at the task's headline training level; what is not known is left out.
+
+    RMSE, areas and accuracies: the median over data sets and models (a median, because one collapsed run would
+    rule a mean), of video each at its best depth, of text at its best depth and trial, of the language model the
+    mean over its cells. Shares: of all cells of that level; `wins_share`: of the settings in which the arm
+    `comparison.ours` has the lower mean RMSE, the larger area of the best trials.
+    """
+    levels = {task: select(cells, experiment=task, eps=headline(params, task)) for task in TASKS}
+    parts = {task: MEASURED[task](rows, params) for task, rows in levels.items() if len(rows)}
+    return {task: part for task, part in parts.items() if part}
+
+
+def _video(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
+    rows = select(rows, trained=True)
+    shown = rows.merge(best_depth(rows)[[*SETTING, "layers"]])
+    both = pairs(rows, "mean_rmse", params.comparison)
+    numbers = _by_arm(rows, shown, ["rmse_in_distribution", "rmse_out_of_distribution"], params)
+    worst = _held(rows, params).groupby("arm")["worst_violation"].max()
+    return numbers | _known(worst_violation=worst) | _share(both["ours"] < both["baseline"])
+
+
+def _text(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
+    setting = [name for name in PAIR if name != "seed"]  # each arm's best trial is its own
+    both = pairs(best_trial(rows), "area", params.comparison, by=setting)
+    numbers = _by_arm(rows, best_text(rows), ["area", "accuracy_out_of_distribution"], params)
+    return numbers | _share(both["ours"] > both["baseline"])
+
+
+def _lm(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
+    names = ["area", "accuracy_out_of_distribution"]
+    return _by_arm(rows, rows.groupby(SETTING)[names].mean().reset_index(), names, params)
+
+
+MEASURED = {"video": _video, "text": _text, "lm": _lm}
+
+
+def _by_arm(rows: pd.DataFrame, shown: pd.DataFrame, names: list[str], params: Params) -> dict[str, Any]:
+    """What all tasks have: medians of what is shown, the shares of cells that descend and that are feasible."""
+    medians = {name: shown.groupby("arm")[name].median() for name in names}
+    shares = {"descending_share": rows.groupby("arm")["descending"].mean()}
+    shares["feasible_share"] = _held(rows, params).groupby("arm")["feasible"].mean()
+    return _known(**medians, **shares)
+
+
+def _held(rows: pd.DataFrame, params: Params) -> pd.DataFrame:
+    return rows[rows["arm"].isin(params.enforcing)]
+
+
+def _known(**measures: pd.Series) -> dict[str, dict[str, float]]:
+    numbers = {name: {arm: float(f"{v:.5g}") for arm, v in by.dropna().items()} for name, by in measures.items()}
+    return {name: values for name, values in numbers.items() if values}
+
+
+def _share(wins: pd.Series) -> dict[str, float]:
+    return {"wins_share": round(float(wins.mean()), 4)} if len(wins) else {}

@@ -1,0 +1,45 @@
+"""A quadratic penalty on the violations: the fixed point of dual weight decay, without duals."""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from descent.primal_dual.constraints import relative_violations, violations
+from descent.primal_dual.lagrangian import objective
+from descent.primal_dual.problem import Problem
+from descent.training.arm import Base, columns
+
+LABEL = "penalty"
+ENFORCES = False  # it pays for a violation, and is not asked to have none
+ALL_LAYERS = True
+COLUMNS = ("alpha", "R0", "rho")
+
+
+class Settings(Problem):
+    """The constrained arm's problem, of which alpha, R0, rho, the form and the warm-up count."""
+
+
+class Arm(Base):
+    """Minimise f_L + rho / 2 sum_l [v_l]_+^2.
+
+    With weight decay the multipliers have their maximum at lambda = rho [v]_+, where the Lagrangian is this.
+    """
+
+    def __init__(self, settings: list[Settings], layers: int, device: object) -> None:
+        self.problem = columns(settings, COLUMNS, device)
+        self.warmup_epochs = self.problem.warmup_epochs
+
+    def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
+        """The penalised loss, or what it is built on during the warm-up."""
+        plain = objective(f, self.problem)
+        if epoch < self.problem.warmup_epochs:
+            return plain
+        return plain + (self.problem.rho / 2 * violations(f, self.problem).clamp(min=0).square()).sum(1)
+
+    def end_epoch(
+        self, f: Float[Tensor, "cells depth"], held_out: Float[Tensor, "cells depth"]
+    ) -> dict[str, Float[Tensor, "cells depth"]]:
+        """How far the constraints are missed."""
+        return {
+            "violation_train": relative_violations(f, self.problem),
+            "violation_validation": relative_violations(held_out, self.problem),
+        }

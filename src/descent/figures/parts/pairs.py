@@ -1,0 +1,85 @@
+"""What the tables of pairs share: the two arms of the comparison in every setting, beside the paper's numbers."""
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from descent.config import Params
+from descent.figures.parts import curves, style, tables
+
+SETTING = ["dataset", "model", "layers", "eps"]
+PAPER = "paper_"  # before the columns of the paper's numbers
+Written = Callable[[pd.Series, str, str], str]  # row of a table, PAPER or "", arm: its number as text
+
+
+def build(rows: pd.DataFrame, params: Params, measures: dict[str, str]) -> pd.DataFrame:
+    """One row per SETTING; for both arms a column `<arm><ending>` per measure, and whether marked, `<arm>_marked`.
+
+    Args:
+        rows: one for each SETTING and arm; columns the measures, and `marked`.
+        measures: endings by column.
+    """
+    arms, endings = curves.pair(params), measures | {"marked": "_marked"}
+    wide = rows.pivot(index=SETTING, columns="arm", values=list(endings))
+    wide.columns = [f"{arm}{endings[measure]}" for measure, arm in wide.columns]
+    wide = wide.reindex(columns=[f"{arm}{ending}" for ending in endings.values() for arm in arms])
+    marks = [f"{arm}_marked" for arm in arms]
+    wide[marks] = wide[marks].astype("boolean").fillna(False).astype(bool)
+    numbers = wide.columns.drop(marks)
+    wide[numbers] = wide[numbers].astype(float)
+    return wide.reset_index()
+
+
+def paper(table: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The paper's numbers of the two arms under PAPER; missing where the paper has no such arm."""
+    others = [column for column in table if column in params.components["arms"]]
+    arms = curves.pair(params)
+    columns = [*[column for column in table if column not in others], *arms]
+    return table.reindex(columns=columns).rename(columns={arm: f"{PAPER}{arm}" for arm in arms})
+
+
+def display(table: pd.DataFrame, params: Params, task: str, written: Written) -> pd.DataFrame:
+    """Rows model x L x eps; for each data set in use ours and the paper's, both arms."""
+    arms, section = curves.pair(params), getattr(params, task)
+    order = {model: place for place, model in enumerate(section.models)}
+    settings = table[SETTING[1:]].drop_duplicates()
+    settings = settings.sort_values(SETTING[1:], key=lambda c: c.map(order) if c.name == "model" else c)
+    by_setting = table.set_index(SETTING)
+    heads = [("", "", head) for head in ("model", "L", "eps")]
+    places = [(prefix, arm) for prefix in ("", PAPER) for arm in arms]
+    for dataset in section.datasets:
+        heads += [(style.name(dataset), "paper" if p else "ours", style.name(arm)) for p, arm in places]
+    rows = []
+    for model, layers, eps in settings.itertuples(index=False):
+        row = [style.name(model), str(layers), f"{eps:g}"]
+        for key in ((dataset, model, layers, eps) for dataset in section.datasets):
+            found = by_setting.loc[key] if key in by_setting.index else None
+            row += [tables.MISSING if found is None else written(found, *place) for place in places]
+        rows.append(row)
+    return pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples(heads))
+
+
+def better(row: pd.Series, params: Params, prefix: str, arm: str, sign: int) -> bool:
+    """Whether an arm's number is the better one of its pair: `sign` 1 where higher is, -1 where lower is."""
+    [other] = [name for name in curves.pair(params) if name != arm]
+    return bool(sign * row[prefix + arm] > sign * row[prefix + other])
+
+
+def wins(table: pd.DataFrame, params: Params, sign: int) -> list[str]:
+    """In how many settings our arm is the better one, on this page and in the paper."""
+    ours, lines = style.name(params.comparison.ours), []
+    for prefix, words in (
+        ("", f"The {ours} arm is better in"),
+        (PAPER, "In the same settings of the paper's table it is in"),
+    ):
+        both = sign * table[[f"{prefix}{arm}" for arm in curves.pair(params)]].dropna()
+        if len(both):
+            lines.append(f"{words} {int((both.iloc[:, 0] > both.iloc[:, 1]).sum())} of {len(both)} settings.")
+    return lines
+
+
+def orientation(params: Params, tasks: tuple[str, ...]) -> list[str]:
+    """A warning, where data are synthetic."""
+    if not style.synthetic(params, tasks):
+        return []
+    return ["The data are synthetic and the budget is small: the paper's numbers are for orientation only."]

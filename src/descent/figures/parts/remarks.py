@@ -1,0 +1,41 @@
+"""What must be read with numbers of several models and arms: whole frames, and arms that differ in capacity."""
+
+from typing import Any
+
+from descent.config import Params
+from descent.figures.parts import style
+from descent.figures.parts.tables import source
+
+
+def frames(params: Params) -> list[str]:
+    """In what the numbers of models that see whole frames differ from those of the others, a sentence each."""
+    shown = [model for model in params.video.models if params.components["models"][model]["INPUTS"] == "frames"]
+    return [_of_frames(style.name(model), params.model_budget(model).get("weights") or {}) for model in shown]
+
+
+def capacity(params: Params, models: list[str]) -> list[str]:
+    """The settings in which a model's arms differ beside their objectives, a sentence for each."""
+    lines = []
+    for model in models:
+        settings = {style.name(arm): params.model_settings(model, arm) for arm in params.arms}
+        for key in dict.fromkeys(key for values in settings.values() for key in values):
+            words = {arm: str(values.get(key)) for arm, values in settings.items()}
+            if len(set(words.values())) > 1:
+                listed = ", ".join(f"{arm}: {word}" for arm, word in words.items())
+                told = f"Beside their objectives the arms of {style.name(model)} differ in {key} ({listed})"
+                lines.append(f"{told}: what sets them apart may be capacity.")
+    return lines
+
+
+def _of_frames(name: str, weights: dict[str, Any]) -> str:
+    size, images, unlike = weights.get("random"), "its own images", ""
+    if size is not None:
+        images, direct = f"{size['image']} x {size['image']}", 3 * size["patch"] ** 2
+        unlike = f"its width being {size['width']} and not {direct}" if size["width"] != direct else ""
+    elif weights:
+        images, unlike = f"the images of {source(weights)}", "where its width is not three times a patch's pixels"
+    words = [f"{name}'s errors are of frames resized to {images}, with the noise added before: compare arms,"]
+    words.append("not models.")
+    if unlike:
+        words.append(f"Its tokens stand for patches through a fixed orthonormal unfolding, {unlike}.")
+    return " ".join(words)

@@ -1,0 +1,39 @@
+"""What other people's libraries raise, as one message for a user."""
+
+import errno
+from collections.abc import Callable
+from typing import TypeVar
+
+from descent.errors import UserError
+
+Answer = TypeVar("Answer")
+FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk: told in its own words
+
+
+def reason(error: BaseException) -> str:
+    """The first line of what an error says; its kind where it says nothing."""
+    said = str(error).strip()
+    return said.splitlines()[0] if said else type(error).__name__
+
+
+def told(
+    load: Callable[[], Answer],
+    failed: str,
+    advice: str,
+    kinds: tuple[type[Exception], ...] = (Exception,),
+) -> Answer:
+    """What `load` returns.
+
+    Args:
+        load: a call of a library and nothing else; some raise plain Exception for a file that they cannot read.
+        failed: what the message begins with.
+
+    Raises:
+        UserError: `load` raised one of these kinds of errors: what failed, the library's reason, the advice.
+    """
+    try:
+        return load()
+    except kinds as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise
+        raise UserError(f"{failed} ({reason(error)}).\n{advice}") from None

@@ -1,0 +1,39 @@
+"""Where the stages' folders and files are; their names are those of the stages' items."""
+
+from pathlib import Path
+
+from descent.config import Params
+
+
+def prepared_folder(params: Params, task: str, dataset: str, model: str) -> Path:
+    """What a model reads of a data set: frames; of text and instructions their tokens, by its tokenizer."""
+    folder = Path("data/prepared") / dataset
+    return folder if task == "video" else folder / params.models[model]["tokenizer"]
+
+
+def runs_folder(task: str, dataset: str, model: str) -> Path:
+    """Where training writes the cells of a model on a data set, a folder each."""
+    return Path("data/runs") / task / dataset / model
+
+
+def study_runs_folder(name: str) -> Path:
+    """Where training writes the cells of a study."""
+    return Path("data/runs/study") / name
+
+
+def scores_file(task: str, dataset: str) -> Path:
+    """Where evaluation writes the rows of all models on a data set, and of the maps that learn nothing."""
+    return Path("data/scores") / task / f"{dataset}.parquet"
+
+
+def study_scores_file(name: str) -> Path:
+    """Where evaluation writes the rows of a study."""
+    return Path("data/scores/study") / f"{name}.parquet"
+
+
+def completions_folder(dataset: str) -> Path:
+    """Where evaluation of the language model writes what each arm completes, a folder an arm."""
+    return Path("data/scores/lm") / f"{dataset}-completions"
+
+
+TEXTS = Path("data/texts.json")  # all completions, as figures read them

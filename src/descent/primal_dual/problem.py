@@ -1,0 +1,31 @@
+"""The constrained problem's parameters: alpha, R0 and rho are the paper's symbols."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from descent.schema import Count, NonNegative, Positive, Schema, Share
+
+
+class Problem(Schema):
+    """Problem (2) with its cap, and how Algorithm 1 solves it."""
+
+    alpha: Share
+    R0: Positive
+    cap_layer: Literal[0, 1]
+    constraint: Literal["difference", "ratio", "log"]
+    through_previous: bool
+    resilience: Literal["slacks", "decay", "none"]
+    rho: Positive
+    restart: bool
+    reset_moments: bool
+    slack_optimizer: Literal["adam", "sgd"]
+    slack_lr: Positive
+    dual_optimizer: Literal["adam", "sgd", "nupi"]
+    nupi_gain: NonNegative  # K_P of nupi, in units of its integral gain
+    nupi_smoothing: Share  # nu of nupi
+    dual_lr: Positive
+    dual_every: Count
+    dual_forward: Literal["same", "fresh"]
+    dual_mean: Share  # the decay of the running mean of f that the duals look at; 0: the batch alone
+    warmup_epochs: Annotated[int, Field(ge=0)]

@@ -1,0 +1,67 @@
+"""The paper's protocol (5.2): trials over an arm's values against as many seeds, chosen on validation data."""
+
+import math
+
+import numpy as np
+import optuna
+
+from descent.cells import Cell
+from descent.runner.items import Rounds
+from descent.training.arm import Setting
+from descent.training.schema import Range, Search
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+def known_beforehand(base: dict[Cell, Setting], search: Search) -> dict[Cell, Setting]:
+    """The cells whose setting needs no search: of arms that vary nothing, and the first trial of the others."""
+    return {cell: own for cell, own in base.items() if cell.seed == 0 or not search.arms.get(cell.arm)}
+
+
+def trials(base: dict[Cell, Setting], search: Search) -> Rounds:
+    """One round a seed, which is the number of a trial: every (arm, depth, eps) has a study of its own.
+
+    The first trial is the value in use; the others are proposed by a tree-structured Parzen estimator that knows
+    the validation losses f_L of the trials before. Arms that vary nothing train as many seeds.
+
+    Args:
+        base: the values in use; what the search varies are multiples of them.
+    """
+    studies: dict[tuple[str, int, float], optuna.Study] = {}
+    for number, seed in enumerate(sorted({cell.seed for cell in base})):
+        open_trials: dict[Cell, optuna.Trial] = {}
+        proposed: dict[Cell, Setting] = {}
+        for cell in (cell for cell in base if cell.seed == seed):
+            space = {name: search.ranges[name] for name in search.arms.get(cell.arm, [])}
+            if not space:
+                proposed[cell] = base[cell]
+                continue
+            key = (cell.arm, cell.layers, cell.eps)
+            if key not in studies:
+                studies[key] = _study(search, cell.layers, cell.eps)
+            if number == 0:
+                studies[key].enqueue_trial(dict.fromkeys(space, 1.0))
+            open_trials[cell] = studies[key].ask()
+            proposed[cell] = _propose(open_trials[cell], base[cell], space)
+        losses = yield proposed
+        for cell, trial in open_trials.items():
+            study, loss = studies[cell.arm, cell.layers, cell.eps], losses[cell]
+            failed = optuna.trial.TrialState.FAIL  # it diverged
+            study.tell(trial, loss) if math.isfinite(loss) else study.tell(trial, state=failed)
+
+
+def _study(search: Search, layers: int, eps: float) -> optuna.Study:
+    """A study whose proposals depend on the setting, and not on which others are in the grid."""
+    key = np.random.SeedSequence([search.seed, layers, int(np.float64(eps).view(np.uint64))])
+    # The sampler's own ten trials at random would make all five a random search.
+    sampler = optuna.samplers.TPESampler(
+        seed=int(key.generate_state(1)[0]), n_startup_trials=search.startup_trials
+    )
+    return optuna.create_study(sampler=sampler)
+
+
+def _propose(trial: optuna.Trial, base: Setting, space: dict[str, Range]) -> Setting:
+    """The values in use times what the trial suggests; `lr` is the weights' rate, all others the objective's."""
+    times = {name: trial.suggest_float(name, limits.low, limits.high, log=True) for name, limits in space.items()}
+    changed = {name: getattr(base.values, name) * factor for name, factor in times.items() if name != "lr"}
+    return Setting(base.arm, base.lr * times.get("lr", 1.0), base.values.model_copy(update=changed))

@@ -1,0 +1,138 @@
+"""Which cells train together, and a stack from its checkpoint to its cells in the store."""
+
+import platform
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+import torch
+
+from descent.cells import WHY, Cell
+from descent.errors import UserError
+from descent.runner import store
+from descent.runner.checkpoints import FileCheckpoint
+from descent.training.arm import Setting
+from descent.training.loop import Run
+from descent.training.schema import Training
+from descent.training.stack import Recipe, train_stack
+
+
+def unfinished(names: dict[Cell, str], missing: Sequence[Cell]) -> list[list[Cell]]:
+    """The stacks of these cells that an earlier run began and did not finish, with the same cells in them.
+
+    Cells round alike only in the same company, and a stack's checkpoint serves no other. Each missing cell
+    belongs to one stack: runs interrupted at different grids may have left several with it.
+    """
+    cell_of = {name: cell for cell, name in names.items()}
+    wanted, taken, stacks = set(missing), set(), []
+    for stack in sorted(store.open_stacks(), key=len, reverse=True):
+        cells = [cell_of[name] for name in stack if name in cell_of]
+        if len(cells) == len(stack) and wanted.intersection(cells) and not taken.intersection(cells):
+            stacks.append(cells)
+            taken.update(cells)
+    return stacks
+
+
+def plan(
+    cells: Sequence[Cell], settings: dict[Cell, Setting], elements: int, limit: int, seeds_apart: bool = False
+) -> list[list[Cell]]:
+    """Cells that can share their batches and their optimizer, as many as keep one state below `limit` numbers.
+
+    A GPU wants large stacks; a CPU small ones, since a stack that falls out of cache is slower than its cells
+    one by one (`make bench`).
+
+    Args:
+        elements: numbers in one state of one cell, batch * tokens * width.
+        seeds_apart: no stack has cells of two seeds, since their batches differ in shape.
+    """
+    size = max(1, limit // elements)
+    alike: dict[tuple, list[Cell]] = {}
+    for cell in cells:
+        key = (cell.layers, settings[cell].alike(), cell.seed if seeds_apart else None)
+        alike.setdefault(key, []).append(cell)
+    return [group[start : start + size] for group in alike.values() for start in range(0, len(group), size)]
+
+
+def work(
+    fingerprints: dict[Cell, str],
+    recipe: Recipe,
+    settings: dict[Cell, Setting],
+    stack: Sequence[Cell],
+    progress: Callable[[int], None],
+) -> None:
+    """Train the cells of a stack together and publish them together; resume from the stack's checkpoint.
+
+    Raises:
+        UserError: the stack does not fit the GPU's memory.
+    """
+    names = [fingerprints[cell] for cell in stack]
+    path = store.open_stack(names)
+    label = f"a stack of {stack[0].dataset}-{stack[0].model}"
+    with store.file_lock(path.stem, label):  # items that share cells may run at the same time
+        if all(map(store.has, names)):
+            progress(recipe.epochs * len(stack))
+        else:
+            _train(names, recipe, [settings[cell] for cell in stack], stack, FileCheckpoint(path), progress)
+        store.close_stack(names)
+
+
+def _train(
+    names: Sequence[str],
+    recipe: Recipe,
+    settings: Sequence[Setting],
+    stack: Sequence[Cell],
+    checkpoint: FileCheckpoint,
+    progress: Callable[[int], None],
+) -> None:
+    done = 0
+
+    def after_epoch(epoch: int, f: torch.Tensor) -> None:
+        nonlocal done
+        progress((epoch - done) * len(stack))  # a resumed stack reports its first epochs at once
+        done = epoch
+
+    try:
+        run = train_stack(recipe, stack, settings, checkpoint, after_epoch)
+    except torch.OutOfMemoryError as error:
+        raise UserError(_too_large(stack, recipe.training, error)) from None
+    for index, cell in enumerate(stack):
+        log = history(run, index)
+        record = {
+            "cell": {key: value for key, value in vars(cell).items() if key not in WHY},
+            "fingerprint": names[index],
+            "epoch": int(run.epoch[index]),
+            "diverged": not bool(run.alive[index]),
+            "setting": settings[index].definition(),
+            "made_by": _made_by(recipe.device, float(log.drop_duplicates("epoch")["seconds"].sum()), len(stack)),
+        }
+        weights = {name: value[index].cpu() for name, value in run.weights.items()}
+        store.publish(names[index], weights, log.to_csv(index=False), record)
+
+
+def _made_by(device: torch.device, seconds: float, cells: int) -> dict[str, Any]:
+    """What a cell was trained by, for whoever compares numbers of two machines; the seconds are the stack's."""
+    kind = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
+    versions = {"torch": torch.__version__, "python": platform.python_version()}
+    return versions | {"device": f"{device.type} ({kind})", "seconds": round(seconds, 2), "cells_in_stack": cells}
+
+
+def history(run: Run, index: int) -> pd.DataFrame:
+    """One row per epoch and layer of one cell; grad_norm and seconds (of the stack) repeat over the layers."""
+    rows = []
+    for epoch, log in enumerate(run.history, start=1):
+        columns: dict[str, Any] = {"epoch": epoch, "layer": range(log["loss_train"].shape[1])}
+        for name, value in log.items():
+            own = value if value.dim() == 0 else value[index]
+            columns[name] = own.tolist()
+        rows.append(pd.DataFrame(columns))
+    return pd.concat(rows, ignore_index=True)
+
+
+def _too_large(stack: Sequence[Cell], training: Training, error: torch.OutOfMemoryError) -> str:
+    first = stack[0]
+    return (
+        f"the GPU is out of memory training {len(stack)} cells of {first.dataset}-{first.model}-{first.arm}, "
+        f"L = {first.layers}, in one stack: lower training.stack_elements.cuda (now "
+        f"{training.stack_elements.cuda}) to train fewer cells at once, or the profile's batch. "
+        f"({str(error).splitlines()[0]})"
+    )

@@ -1,0 +1,47 @@
+"""What the three tasks' feeds have in common: building a stack by its arm, and what defines its cells."""
+
+from collections.abc import Sequence, Set
+from typing import Any
+
+from torch import nn
+
+from descent.cells import Cell
+from descent.components import load
+from descent.config import Params
+from descent.io.folders import content
+from descent.io.places import local
+from descent.runner.fingerprint import digest
+from descent.schema import Budget
+
+COMPUTES = "descent.training.stack"  # the loop and all below it
+APART = {"layers", "lr", "arms", "test_inputs"}  # of a budget: enters with the cell or its setting, or not at all
+
+
+def build(model: str, settings: dict[str, Any], budget: Budget, inputs: Any, cells: Sequence[Cell]) -> nn.Module:
+    """A stack of cells of one arm and depth."""
+    own, seeds = settings[cells[0].arm], [cell.seed for cell in cells]
+    return load("models", model).build(own, budget, inputs, cells[0].layers, seeds)
+
+
+def definition(
+    params: Params,
+    task: str,
+    model: str,
+    settings: dict[str, Any],
+    budget: Budget,
+    cell: Cell,
+    unread: Set[str] = frozenset(),
+    **facts: Any,
+) -> dict[str, Any]:
+    """What a cell's weights depend on beside its identity and setting; its batches have no use for `unread`."""
+    own = budget.model_dump(exclude=APART | unread)
+    sources = [source["path"] for source in own.values() if isinstance(source, dict) and source.get("path")]
+    batches = f"descent.tasks.{task}.batches"
+    return {
+        "code": digest((COMPUTES, f"descent.arms.{cell.arm}", f"descent.models.{model}", batches)),
+        "files": [content(local(params.local_data, path)) for path in sources],
+        "model": settings[cell.arm].model_dump(),
+        "budget": own,
+        "training": params.training.model_dump(exclude={"checkpoint_seconds", "stack_elements"}),
+        **facts,
+    }

@@ -1,0 +1,105 @@
+"""What stages train and score: all arms of a model on a data set, or a study; how params.yaml sets each cell."""
+
+from functools import partial
+from typing import Any
+
+from descent import paths
+from descent.cells import Cell, grid, study_cells
+from descent.components import TASKS, check, load, of_task
+from descent.config import Params
+from descent.errors import UserError
+from descent.primal_dual.problem import Problem
+from descent.runner.items import Feed, Item, once
+from descent.schema import validated
+from descent.training.arm import Setting
+from descent.training.devices import choose
+
+
+def feed(params: Params, task: str, dataset: str, model: str) -> Feed:
+    """How the cells of a model on a data set are made and fed.
+
+    Raises:
+        UserError: an unknown name, prepared data that are missing, or a section that is not right.
+    """
+    check(f"tasks.{task}.datasets", dataset, f"{task} data set")
+    check("models", model, f"{task} model")
+    if params.task_of(model) != task:
+        raise UserError(f"{model} is a model of {params.task_of(model)}, not of {task}")
+    data = of_task(task, "data").load(paths.prepared_folder(params, task, dataset, model))
+    return of_task(task, "feed").feed(params, data, model, choose(params.device))
+
+
+def of_model(params: Params, task: str, dataset: str, model: str) -> Item:
+    """All arms, depths, noise levels and seeds of a model on a data set."""
+    made = feed(params, task, dataset, model)
+    cells = grid(params, task, dataset, model)
+    settings = {cell: setting(params, cell) for cell in cells}
+    known, rounds = settings, partial(once, settings)
+    search = getattr(getattr(params, task), "search", None)
+    if search is not None and search.arms:
+        from descent.runner.search import known_beforehand, trials  # its library takes a second to load
+
+        known, rounds = known_beforehand(settings, search), partial(trials, settings, search)
+    name, runs = f"{task}-{dataset}-{model}", paths.runs_folder(task, dataset, model)
+    return Item(name, runs, cells, known, made, rounds)
+
+
+def of_study(params: Params, name: str) -> Item | None:
+    """The cells of a study; None where its data set or model is not in use."""
+    study = params.studied(name)
+    if not params.runs(study):
+        return None
+    made, variants = feed(params, study.task, study.dataset, study.model), study.variants()
+    settings = {
+        cell: setting(params, cell, variants[cell.varied] if cell.arm == study.arm else None)
+        for cell in study_cells(params, name)
+    }
+    runs = paths.study_runs_folder(name)
+    return Item(f"study-{name}", runs, list(settings), settings, made, partial(once, settings))
+
+
+def setting(params: Params, cell: Cell, overrides: dict[str, Any] | None = None) -> Setting:
+    """How params.yaml has a cell trained.
+
+    Raises:
+        UserError: a section holds an unknown key or a wrong type, or a warm-up that leaves no epoch to the duals.
+    """
+    values = params.objective(cell.arm, cell.dataset, cell.model, overrides)
+    budget = params.model_budget(cell.model)
+    lr, where = values.pop("lr", budget["lr"]), f"objectives.{cell.arm} of {cell.model} on {cell.dataset}"
+    found = validated(load("arms", cell.arm).Settings, values, where)
+    warmup = getattr(found, "warmup_epochs", 0)
+    if warmup >= budget["epochs"]:
+        raise UserError(
+            f"{where}: warmup_epochs {warmup} leaves none of the {budget['epochs']} epochs to the duals"
+        )
+    return Setting(cell.arm, float(lr), found)
+
+
+def problem(params: Params, cell: Cell) -> Problem | None:
+    """The constraints that a cell is held to, whatever its arm; a study's where it changes them."""
+    if cell.experiment in TASKS:
+        return params.problem(cell.dataset, cell.model)
+    study = params.studied(cell.experiment)
+    changed = study.variants().get(cell.varied, {}) if study.arm in params.enforcing else {}
+    return params.problem(cell.dataset, cell.model, changed)
+
+
+def settings_by_arm(params: Params, model: str) -> dict[str, Any]:
+    """models.<model> as each arm's cells have it, against the schema in the model's file.
+
+    Raises:
+        UserError: the section is not right.
+    """
+    schema, arms = load("models", model).Settings, {*params.arms, *params.components["arms"]}
+    return {arm: validated(schema, params.model_settings(model, arm), f"models.{model}") for arm in sorted(arms)}
+
+
+def budget_of(params: Params, model: str) -> Any:
+    """The profile's budget of a model, against the schema in the model's file.
+
+    Raises:
+        UserError: the section is not right.
+    """
+    where = f"profiles.{params.profile}.{params.task_of(model)}.models.{model}"
+    return validated(load("models", model).Budget, params.model_budget(model), where)

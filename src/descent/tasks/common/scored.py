@@ -1,0 +1,46 @@
+"""What evaluation stages write: the rows of all models on a data set, or of a study."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from descent import paths
+from descent.components import check, of_task
+from descent.config import Params
+from descent.runner import scores
+from descent.runner.items import Item
+from descent.tasks.common.items import of_model, of_study
+
+
+def of_dataset(params: Params, task: str, dataset: str) -> pd.DataFrame:
+    """The rows of every model in use on a data set, under every shift, and what the task scores beside them.
+
+    Raises:
+        UserError: an unknown name, or cells that are missing or stale.
+    """
+    check(f"tasks.{task}.datasets", dataset, f"{task} data set")
+    items = [of_model(params, task, dataset, model) for model in getattr(params, task).models]
+    tables = [table for item in items for table in _rows(params, task, item)]
+    if items:
+        tables += of_task(task, "evaluate").also(params, _data(params, task, items[0]), items)
+    return pd.concat(tables) if tables else pd.DataFrame()
+
+
+def of_one_study(params: Params, name: str) -> pd.DataFrame:
+    """The rows of a study; none where its data set or model is not in use.
+
+    Raises:
+        UserError: as of_dataset.
+    """
+    item = of_study(params, name)
+    return pd.concat(_rows(params, params.studied(name).task, item)) if item else pd.DataFrame()
+
+
+def _rows(params: Params, task: str, item: Item) -> Sequence[pd.DataFrame]:
+    data = _data(params, task, item)
+    return [scores.evaluate(item, scoring) for scoring in of_task(task, "evaluate").scorings(params, data, item)]
+
+
+def _data(params: Params, task: str, item: Item) -> object:
+    cell = item.cells[0]
+    return of_task(task, "data").load(paths.prepared_folder(params, task, cell.dataset, cell.model))

@@ -1,0 +1,67 @@
+"""The language model out of distribution: every layer's loss and token accuracy over the levels of a shift."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int64
+
+from descent.models.causal_lm import CausalLM
+from descent.schema import Evaluation
+from descent.tasks.common.shifted import Apply
+from descent.tasks.lm.batches import InstructionTask
+from descent.tasks.lm.data import Instructions
+from descent.tasks.lm.losses import layer_hits
+from descent.tasks.text.data import by_length
+from descent.tasks.text.embeddings import Scale
+from descent.training.noise import TEST, Stream
+
+
+@dataclass(frozen=True)
+class InstructionSweep:
+    """Scores of one cell on every test instruction: means over the tokens of its response and noise draws."""
+
+    loss: Float[np.ndarray, "gammas depth texts"]
+    accuracy: Float[np.ndarray, "gammas depth texts"]
+    sizes: Int64[np.ndarray, " texts"]  # the tokens of each response
+
+
+@torch.no_grad()
+def sweep(
+    model: CausalLM,
+    data: Instructions,
+    levels: Sequence[float],
+    apply: Apply,
+    settings: Evaluation,
+    at_once: int,
+    device: torch.device,
+    progress: Callable[[int], Any] = lambda count: None,
+) -> InstructionSweep:
+    """Loss (nats) and accuracy of the response tokens of all test instructions, the text before them given.
+
+    Common random numbers: the unit noise depends on the batch and the draw alone, so it is the same for all levels
+    and both arms.
+    """
+    texts, sigma = data.split("test"), Scale(data.frequencies, device)(model)
+    depth = model.layers + 1
+    sums, sizes = np.zeros((2, len(levels), depth, len(texts))), np.zeros(len(texts), np.int64)
+    for number, index in enumerate(by_length(texts.lengths, settings.batch)):
+        for draw in range(settings.noise_draws):
+            batch = InstructionTask.gather(texts, index, (TEST, settings.seed, number, draw), device)
+            stream, found = Stream(*batch.key, device=device), []
+            for level in torch.tensor(levels, device=device)[:, None]:
+                states = model.states(apply(model.embed(batch.ids), level, stream, sigma))
+                rows = torch.stack([state.squeeze(0)[batch.predicts] for state in states])
+                found.append(torch.stack([of.double() for of in layer_hits(model, rows, batch.targets, at_once)]))
+            each, owner = (
+                torch.stack(found, dim=1),
+                batch.predicts.nonzero()[:, 0],
+            )  # each: (2, gammas, depth, tokens)
+            summed = each.new_zeros(*each.shape[:-1], len(index)).index_add_(-1, owner, each).cpu().numpy()
+            sums[..., index] += summed
+            sizes[index] = batch.predicts.sum(1).cpu().numpy()
+        progress(len(index))
+    loss, accuracy = sums / (sizes * settings.noise_draws)
+    return InstructionSweep(loss, accuracy, sizes)

@@ -1,0 +1,15 @@
+"""MNLI: whether a hypothesis follows from a premise. The matched part of the development set tests."""
+
+from descent.tasks.text.synthetic import pairs
+
+LABEL = "MNLI"
+TREE = (
+    "train*.parquet and validation_matched*.parquet (or .jsonl, .csv) with the columns premise,\n"
+    "hypothesis and label, or the original multinli_1.0_train.jsonl and multinli_1.0_dev_matched.jsonl"
+)
+ADDRESS = "https://cims.nyu.edu/~sbowman/multinli/multinli_1.0.zip"
+CLASSES = ("entailment", "neutral", "contradiction")
+TRAIN = ("train", "multinli_1.0_train")
+TEST = ("validation_matched", "dev_matched", "multinli_1.0_dev_matched")
+TEXTS = (("premise", "hypothesis"), ("sentence1", "sentence2"), ("text", "pair"))
+write = pairs.write

@@ -1,0 +1,110 @@
+"""Texts as noisy word embeddings (section 4): what classification and instruction tuning have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor, nn
+
+from descent.cells import Cell
+from descent.tasks.text.data import Texts, batches, by_length
+from descent.training.noise import VALIDATION, Stream, embedding_scale, perturb
+
+
+@runtime_checkable
+class Tokenised(Protocol):
+    """Texts in tokens, by split, and how often each token occurs in training."""
+
+    frequencies: Int64[np.ndarray, " vocabulary"]
+
+    def split(self, name: str) -> Texts:
+        """The texts of `train`, `validation` or `test`."""
+
+
+class EmbeddingTask(ABC):
+    """Batches of texts of like length for a stack of cells of one seed, noise on their word embeddings.
+
+    All cells see the same texts and, in models of one width, the same unit noise, scaled by their own eps; so do
+    the cells of the other arms. A batch is a function of (seed, epoch, step) alone.
+    """
+
+    def __init__(
+        self,
+        data: Tokenised,
+        batch: int,
+        length_pool: int,
+        validation_batch: int,
+        device: torch.device,
+        cells: Sequence[Cell],
+    ) -> None:
+        (self.seed,) = {cell.seed for cell in cells}
+        self.eps = torch.tensor([cell.eps for cell in cells], device=device)
+        self.device, self.texts = device, data.split("train")
+        self.size, self.pool = min(batch, len(self.texts)), length_pool
+        self.steps = len(self.texts) // self.size
+        self.order: tuple[int, list[np.ndarray]] = (-1, [])
+        self.scale = Scale(data.frequencies, device)
+        held = data.split("validation")
+        self.held_out = [
+            self.gather(held, index, (VALIDATION, number), device)
+            for number, index in enumerate(by_length(held.lengths, validation_batch))
+        ]
+
+    @staticmethod
+    @abstractmethod
+    def gather(texts: Texts, index: np.ndarray, key: tuple[int, ...], device: torch.device) -> Any:
+        """The texts with these numbers as a batch on the device, not for training."""
+
+    @staticmethod
+    @abstractmethod
+    def weight(batch: Any) -> int:
+        """What a validation batch weighs in the mean."""
+
+    @abstractmethod
+    def losses(self, model: nn.Module, batch: Any) -> Float[Tensor, "cells depth"]:
+        """f_0 ... f_L of every cell."""
+
+    def batch(self, epoch: int, step: int) -> Any:
+        """Texts drawn without replacement within an epoch."""
+        if self.order[0] != epoch:
+            stream = np.random.default_rng([self.seed, epoch])
+            order = stream.permutation(len(self.texts))
+            self.order = (epoch, batches(self.texts.lengths, order, self.size, self.pool, stream))
+        key = (self.seed, epoch, step)
+        return self.gather(self.texts, self.order[1][step], key, self.device)._replace(training=True)
+
+    def validation(self) -> Iterable[tuple[Any, int]]:
+        """All validation texts, with the same noise in every epoch and for every seed."""
+        return ((batch, self.weight(batch)) for batch in self.held_out)
+
+
+class Scale:
+    """sigma of a model on a data set, one a cell; measured again whenever the embeddings may have moved."""
+
+    def __init__(self, frequencies: Int64[np.ndarray, " vocabulary"], device: torch.device) -> None:
+        counts = torch.from_numpy(frequencies).to(device)
+        self.frequencies = counts.float() / counts.sum()
+        self.known: Float[Tensor, " cells"] | None = None  # of frozen embeddings
+
+    def __call__(self, model: nn.Module) -> Float[Tensor, "#cells"]:
+        if self.known is not None:
+            return self.known
+        sigma = embedding_scale(model.table, self.frequencies)
+        self.known = None if model.table.requires_grad else sigma
+        return sigma
+
+
+def noisy_embeddings(
+    model: nn.Module,
+    ids: Int64[Tensor, "batch tokens"],
+    key: tuple[int, ...],
+    level: Float[Tensor, " cells"],
+    sigma: Float[Tensor, "#cells"],
+) -> Float[Tensor, "cells batch tokens width"]:
+    """The word embeddings of a batch at noise level * sigma; the unit noise follows the key alone."""
+    clean = model.embed(ids)
+    unit = Stream(*key, device=ids.device).normal(1, *clean.shape[1:])
+    return perturb(clean, unit, level, sigma)

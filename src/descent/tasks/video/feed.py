@@ -1,0 +1,52 @@
+"""How the cells of a video model on a data set are made and fed."""
+
+from functools import partial
+
+import torch
+
+from descent.components import load
+from descent.config import Params
+from descent.models.parts.inputs import VideoInputs
+from descent.runner.items import Feed
+from descent.tasks.common import feeding
+from descent.tasks.common.items import budget_of, settings_by_arm
+from descent.tasks.video.batches import TASKS
+from descent.tasks.video.data import Prepared
+
+# Of the budget, what batches of these inputs have no use for.
+UNREAD = {"patches": frozenset(), "frames": frozenset({"tokens"})}
+
+
+def feed(params: Params, prepared: Prepared, model: str, device: torch.device) -> Feed:
+    """One stack learns from sequences of patches or whole frames, as the model's INPUTS says."""
+    module, video = load("models", model), params.video
+    settings, budget = settings_by_arm(params, model), budget_of(params, model)
+    inputs = VideoInputs(video.frame.patch, params.local_data)
+    facts = {
+        "data": prepared.digest,
+        "video": video.model_dump(include={"noise_scale", "patch_loss", "tolerance", "selection"}),
+        "patch": video.frame.patch,
+    }
+    widths = [module.width(own, budget, inputs) for own in settings.values()]
+    scale = sigma(params, prepared)
+    return Feed(
+        build=partial(feeding.build, model, settings, budget, inputs),
+        task=partial(TASKS[module.INPUTS], prepared, budget, scale, video.patch_loss, device),
+        definition=lambda cell: feeding.definition(
+            params, "video", model, settings, budget, cell, UNREAD[module.INPUTS], **facts
+        ),
+        batch=budget.batch,
+        epochs=budget.epochs,
+        selection=video.selection,
+        tolerance=video.tolerance,
+        training=params.training,
+        device=device,
+        elements=None if None in widths else budget.batch * budget.tokens * max(widths),
+        seeds_apart=False,
+    )
+
+
+def sigma(params: Params, prepared: Prepared) -> float:
+    """The noise scale in [0, 1] units: the data set's own (the paper's words) or one number for all."""
+    scale = params.video.noise_scale
+    return prepared.sigma if scale == "dataset" else float(scale)

@@ -1,0 +1,80 @@
+"""What the loop asks of an arm: what is minimised, and what follows the step."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from descent.components import load
+from descent.schema import Schema
+
+
+class Base:
+    """An arm with nothing to enforce and nothing to remember, of a stack of cells; arms replace what they need."""
+
+    warmup_epochs = 0  # at the start, in which nothing is enforced; their weights are never reported
+
+    def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
+        """What the weights descend on, from the layer losses f_0 ... f_L of one batch; epochs count from 0."""
+        raise NotImplementedError
+
+    def update(self, again: Callable[[], Tensor], alive: Bool[Tensor, " cells"], epoch: int) -> None:
+        """What follows the weights' step.
+
+        Args:
+            again: evaluates f on the same batch with the new weights.
+            alive: cells that have not diverged; what belongs to the others rests.
+        """
+
+    def worst(self, f: Float[Tensor, "cells depth"]) -> Float[Tensor, " cells"]:
+        """The largest relative violation of each cell; zero where nothing is required."""
+        return torch.zeros_like(f[:, 0])
+
+    def end_epoch(
+        self, f: Float[Tensor, "cells depth"], held_out: Float[Tensor, "cells depth"]
+    ) -> dict[str, Float[Tensor, "cells depth"]]:
+        """What the history logs beside the losses, of the epoch's end."""
+        return {}
+
+    def state_dict(self) -> dict:
+        """All that a resumed run needs to go on bit for bit."""
+        return {}
+
+    def load_state_dict(self, state: dict) -> None:
+        """The inverse of state_dict."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How one cell trains: its arm, by name, the arm's settings, and the learning rate of the weights."""
+
+    arm: str
+    lr: float
+    values: Schema
+
+    def definition(self) -> dict[str, Any]:
+        """As plain data, for fingerprints and records."""
+        return {"arm": self.arm, "lr": self.lr, "values": self.values.model_dump()}
+
+    def alike(self) -> tuple:
+        """What cells of one stack must have in common: all but the numbers that the arm makes columns of."""
+        columns = getattr(load("arms", self.arm), "COLUMNS", ())
+        return self.arm, self.lr, self.values.model_dump_json(exclude=set(columns))
+
+    @classmethod
+    def recorded(cls, definition: dict[str, Any]) -> "Setting":
+        """The inverse of `definition`."""
+        schema = load("arms", definition["arm"]).Settings
+        return cls(definition["arm"], definition["lr"], schema.model_validate(definition["values"]))
+
+
+def columns(values: list[Schema], names: tuple[str, ...], device: torch.device) -> Schema:
+    """The settings of a stack as one: those named are tensors (cells, 1), one number a cell, the rest the first's.
+
+    Formulas read the same for a number and for a column.
+    """
+    numbers = {name: torch.tensor([getattr(v, name) for v in values], device=device)[:, None] for name in names}
+    return values[0].model_copy(update=numbers)

@@ -1,0 +1,52 @@
+"""The training of one stack of cells: the unit of work that could go to another device."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from descent.cells import Cell
+from descent.components import load
+from descent.training.arm import Setting
+from descent.training.loop import Checkpoint, Run, Task, train
+from descent.training.schema import ADAM, Optimizer, Training
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How any stack of cells is made and trained; which cells, and with what settings, is not in it."""
+
+    build: Callable[[Sequence[Cell]], nn.Module]
+    task: Callable[[Sequence[Cell]], Task]
+    epochs: int
+    selection: str
+    tolerance: float
+    training: Training
+    device: torch.device
+    primal: Optimizer = ADAM
+
+
+def train_stack(
+    recipe: Recipe,
+    stack: Sequence[Cell],
+    settings: Sequence[Setting],
+    checkpoint: Checkpoint,
+    progress: Callable[[int, Tensor], None],
+) -> Run:
+    """Train cells of one depth and one arm together, from their checkpoint where there is one."""
+    first, layers = settings[0], stack[0].layers
+    arm = load("arms", first.arm).Arm([setting.values for setting in settings], layers, recipe.device)
+    return train(
+        recipe.build(stack).to(recipe.device),
+        recipe.task(stack),
+        arm,
+        recipe.training,
+        epochs=recipe.epochs,
+        lr=first.lr,
+        selection=recipe.selection,
+        tolerance=recipe.tolerance,
+        checkpoint=checkpoint,
+        progress=progress,
+        primal=recipe.primal,
+    )

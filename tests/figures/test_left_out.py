@@ -1,0 +1,129 @@
+"""What params.yaml leaves out is left out of figures and tables, which say so, and nothing else fails."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from descent.analysis import results as table
+from descent.cells import REFERENCES
+from descent.config import OF_RESULTS, Params, of_results
+from descent.figures.parts import catalogue, style, tables
+from stages import figure as figure_stage
+from stages import table as table_stage
+from tests.fakes.results import fake_params, fake_results
+
+APART = ("__init__", "fig16_completions")  # the latter shows texts, and has tests of its own
+NAMES = sorted(path.stem for path in catalogue.FOLDER.glob("*.py") if path.stem not in APART)
+SHIFTS = {"video.evaluation.shifts": ["gaussian"]}
+FEW = {"profiles.demo.video.eps": [], "profiles.demo.text.eps": [], "profiles.demo.text.seeds": [0]}
+LISTS = {
+    "no video": {"video.datasets": [], "studies": ["alpha", "dual_lr", "resilience"]},
+    "no text model": {"text.models": []},
+    "no language model, no study": {"lm.datasets": [], "studies": []},
+    "no constraints, no shift": {
+        **SHIFTS,
+        "arms": ["deep_supervision", "unconstrained"],
+        "comparison": {"ours": "deep_supervision", "baseline": "unconstrained"},
+        "method": "unconstrained",
+    },
+    "one model, one data set": {
+        "video.datasets": ["avenue"],
+        "video.models": ["vit"],
+        "text.datasets": ["mnli"],
+        "text.models": ["ut_text"],
+    },
+}
+GONE = {
+    "no video": {"fig02_video_robustness", "fig_shifts", "fig11_infeasible", "table3_video_rmse"},
+    "no text model": {"fig04_text_robustness", "fig05_step_size", "fig12_layer_ratios", "table4_text_auc"},
+    "no language model, no study": {
+        "fig06_causal_lm",
+        "table5_lm_hyperparameters",
+        "fig05_step_size",
+        "fig11_infeasible",
+        "fig15_dual_lr_ablation",
+    },
+    "no constraints, no shift": {"fig_theory", "table_theory", "fig_shifts"},
+    "one model, one data set": {"fig05_step_size", "fig11_infeasible", "fig14_alpha_ablation"},
+}
+
+
+def kind(name: str) -> str:
+    return "figure" if name.startswith("fig") else "table"
+
+
+def words(figure: Figure) -> str:
+    return " ".join(text.get_text() for text in figure.findobj(Text))
+
+
+@pytest.mark.parametrize("case", LISTS)
+def test_everything_is_made_of_what_is_left_in(case: str) -> None:
+    params = fake_params(FEW | LISTS[case])
+    style.use(params)
+    results, gone = of_arms(params), set()
+    for name in NAMES:
+        entry = catalogue.module(name, kind(name))
+        if catalogue.left_out(entry, params):
+            gone.add(name)
+        elif kind(name) == "figure":
+            assert entry.render(results, params).axes
+        else:
+            numbers, shown, notes = tables.made(entry, results, params)
+            assert len(numbers) and len(shown) and tables.to_markdown(shown, notes)
+        catalogue.sidecar(entry, kind(name), params)
+    assert GONE[case] <= gone and len(gone) < len(NAMES)
+
+
+def of_arms(params: Params) -> pd.DataFrame:
+    """Made-up results of the arms in use, which are made up with those of constraints beside them."""
+    rows = fake_results(params if params.enforcing else fake_params(FEW))
+    return rows[rows["arm"].isin([*params.arms, *REFERENCES])]
+
+
+def test_the_reason_is_told() -> None:
+    def why(name: str, **changes: Any) -> str:
+        return catalogue.left_out(catalogue.module(name, kind(name)), fake_params(changes))
+
+    assert why("fig04_text_robustness") == ""
+    without = "params.yaml has no data set or no model of text in use"
+    assert why("fig04_text_robustness", **{"text.datasets": []}) == without
+    assert why("fig05_step_size", studies=["dual_lr"]) == "the study alpha is not in use"
+    gone = why("fig05_step_size", **{"text.models": ["ut_text"]})
+    assert gone == "imdb or roberta, of the study alpha, is not in use"
+    video = {"task": "video", "dataset": "ucsd", "model": "dust"}
+    moved = why("fig05_step_size", **{f"study.alpha.{key}": value for key, value in video.items()})
+    assert moved == "the study alpha is one of video, and what stands here one of text"
+
+
+def test_the_stages_write_empty_sheets_and_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    params = fake_params({"text.models": []})
+    monkeypatch.chdir(tmp_path)
+    OF_RESULTS.parent.mkdir()
+    OF_RESULTS.write_text(of_results(params))
+    table.write(fake_results(params), Path("data/results.parquet"))
+    figure_stage.main("fig04_text_robustness")
+    table_stage.main("table4_text_auc")
+    for name, endings in (("fig04_text_robustness", ("pdf", "png")), ("table4_text_auc", ("tex", "md", "csv"))):
+        assert all(Path(f"figures/{name}.{ending}").stat().st_size for ending in endings)
+        assert json.loads(Path(f"data/shown/{name}.json").read_text())["synthetic"] is False
+    assert "left out: params.yaml has no" in words(style.left_out(params, "params.yaml has no"))
+    shown = json.loads(Path("data/shown/table4_text_auc.json").read_text())
+    assert shown["rows"] == [[tables.MISSING]] and "Left out: params.yaml has no data set" in shown["notes"][0]
+
+
+def test_the_stages_draw_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    params, papers = fake_params(SHIFTS), Path("data/paper").resolve()
+    monkeypatch.chdir(tmp_path)
+    OF_RESULTS.parent.mkdir()
+    Path("data/paper").symlink_to(papers)
+    OF_RESULTS.write_text(of_results(params))
+    table.write(fake_results(params), Path("data/results.parquet"))
+    figure_stage.main("fig07_video_descent")
+    table_stage.main("table3_video_rmse")
+    assert json.loads(Path("data/shown/fig07_video_descent.json").read_text())["synthetic"] is True
+    assert "deep supervision" not in Path("figures/table3_video_rmse.md").read_text().splitlines()[0]

@@ -1,0 +1,98 @@
+"""The values of a study: what is trained for it, and shared with the experiment that it belongs to."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from descent.cells import study_cells
+from descent.runner import store
+from descent.tasks.text.data import Tokens
+from tests.fakes.core import serially
+from tests.fakes.text import BUDGET, enter_text_project, text_item, text_params, train_text
+
+MODEL = f"{BUDGET}.models.ut_text"
+ARMS = ("constrained", "unconstrained")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tokens:
+    return enter_text_project(tmp_path / "project", monkeypatch)
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The stacks that were trained, by their cells' names."""
+    return serially(monkeypatch)
+
+
+def test_a_study_takes_what_the_text_experiment_has_trained(project: Tokens, trained: list) -> None:
+    params = text_params({f"{BUDGET}.seeds": [0], f"{MODEL}.layers": [3]})
+    text = train_text(params, "ut_text")
+    before, known = len(trained), {name for names in trained for name in names}
+    assert known == {f"{arm}-L3-eps{eps}-seed0" for arm in ARMS for eps in (0.0, 0.4)}
+    for study, used, others in (
+        ("alpha", "0.1", {"0.05"}),
+        ("dual_lr", "0.05", {"0.01"}),
+        ("resilience", "decay", {"none"}),
+    ):
+        item = train_text(params, study)
+        assert {cell.varied for cell in item.cells} == {"", used} | others and not item.searched
+        for cell in item.cells:
+            (twin,) = (c for c in text.cells if c.eps == cell.eps and c.arm == cell.arm)
+            shared = cell.varied in ("", used)
+            one = item.fingerprint(cell, item.settings[cell])
+            assert (one == text.fingerprint(twin, text.settings[twin])) == shared
+            assert store.record(item.runs, cell)["fingerprint"] == one
+        new = [name for names in trained[before:] for name in names]
+        assert {name.split("-")[-1] for name in new} == others
+        before = len(trained)
+
+
+def test_each_value_of_a_study_is_trained_as_it_would_be_alone(project: Tokens, trained: list) -> None:
+    sizes = {"together": 100000, "alone": 1}
+    for study in ("alpha", "dual_lr", "resilience"):
+        found = {}
+        for name, elements in sizes.items():
+            shutil.rmtree(store.root(), ignore_errors=True)
+            trained.clear()
+            params = text_params({"training.stack_elements.cpu": elements, f"{MODEL}.layers": [2]})
+            item = train_text(params, study)
+            assert max(map(len, trained)) == (1 if name == "alone" or study == "resilience" else 2)
+            found[name] = {cell.varied: store.weights(item.runs, cell) for cell in item.cells}
+        for varied, weights in found["alone"].items():
+            for name, value in weights.items():
+                torch.testing.assert_close(found["together"][varied][name], value, rtol=0, atol=1e-4)
+        values = list(found["alone"])
+        gap = max((found["alone"][values[1]][n] - v).abs().max() for n, v in found["alone"][values[2]].items())
+        assert gap > 1e-3, "the values differ in what they do"
+
+
+def test_a_study_has_the_arms_beside_it_and_every_value_for_every_seed() -> None:
+    params = text_params({"profiles.demo.studies.alpha": {"seeds": [0, 1]}})
+    cells = study_cells(params, "alpha")
+    assert [(c.arm, c.varied, c.seed) for c in cells] == [
+        (arm, varied, seed)
+        for seed in (0, 1)
+        for arm, varied in (("unconstrained", ""), ("constrained", "0.05"), ("constrained", "0.1"))
+    ]
+    assert {(c.layers, c.eps) for c in cells} == {(3, 0.4)} and len({c.name for c in cells}) == 6
+
+
+def test_pretrained_weights_replaced_in_their_folder_are_other_weights(project: Tokens, tmp_path: Path) -> None:
+    file = tmp_path / "weights/model.safetensors"
+    file.parent.mkdir()
+    weights = {"random": None, "path": str(file.parent)}
+    params = text_params({f"{BUDGET}.models.distilbert.weights": weights})
+
+    def fingerprints() -> list[str]:
+        item = text_item(params, "distilbert")
+        return [item.fingerprint(cell, setting) for cell, setting in item.settings.items()]
+
+    file.write_bytes(b"one")
+    first = fingerprints()
+    file.write_bytes(b"two")
+    second = fingerprints()
+    file.write_bytes(b"one")
+    assert first == fingerprints() and not set(first) & set(second)

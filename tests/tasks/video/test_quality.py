@@ -1,0 +1,87 @@
+"""Similarity and peak signal-to-noise ratio of many pictures at once are scikit-image's of each alone."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from skimage.metrics import peak_signal_noise_ratio, structural_similarity
+from torch import Tensor
+
+from descent.models.parts.denoiser import Denoiser
+from descent.tasks.common.shifted import apply_of
+from descent.tasks.video.quality import SETTINGS, psnr, ssim
+from descent.tasks.video.sweep import sweep
+from descent.training.noise import TEST, Stream
+from tests.fakes.core import small_params, write_prepared
+
+
+def pictures(count: int, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Smooth clean pictures, and what is left of them with more and more noise."""
+    rng, (y, x) = np.random.default_rng(0), np.mgrid[:rows, :columns] / max(rows, columns)
+    waves = [0.5 + 0.2 * np.sin(9 * x + a) + 0.2 * np.cos(7 * y * x + b) for a, b in rng.random((count, 2))]
+    clean = np.stack(waves).astype(np.float32)
+    noise = np.linspace(0, 0.5, count)[:, None, None] * rng.standard_normal(clean.shape)
+    return np.clip(clean + noise, 0, 1).astype(np.float32), clean
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(16, 16), (11, 11), (12, 30), (160, 160)])
+def test_ssim_is_scikit_images_picture_by_picture(rows: int, columns: int) -> None:
+    noisy, clean = pictures(7, rows, columns)
+    expected = [structural_similarity(a, b, **SETTINGS) for a, b in zip(noisy, clean, strict=True)]
+    found = ssim(noisy, clean)
+    np.testing.assert_allclose(found, expected, atol=2e-6)
+    assert found[0] == pytest.approx(1) and found[-1] < 0.5, "of all values, from the picture itself to noise"
+    np.testing.assert_allclose(ssim(noisy[3:4], clean[3:4]), found[3:4], atol=2e-6)
+
+
+def test_of_pictures_below_a_window_there_is_no_ssim() -> None:
+    for shape in ((10, 16), (16, 10), (4, 4)):
+        assert np.isnan(ssim(*pictures(3, *shape))).all()
+
+
+def test_psnr_is_scikit_images() -> None:
+    for noisy, clean in zip(*pictures(7, 16, 16), strict=True):
+        error = float(np.square(noisy.astype(np.float64) - clean).mean())
+        if error == 0:
+            assert psnr(error) == np.inf
+        else:
+            expected = peak_signal_noise_ratio(clean.astype(np.float64), noisy.astype(np.float64), data_range=1)
+            assert psnr(error) == pytest.approx(expected)
+
+
+class Halved(Denoiser):
+    """Answers half of what it sees at layer 0, and what it sees at layer 1."""
+
+    def states(self, noisy: Tensor) -> list[Tensor]:
+        return [noisy / 2, noisy]
+
+    def readout(self, state: Tensor) -> Tensor:
+        return state
+
+
+def test_the_sweep_gives_the_mean_ssim_of_the_clipped_last_answers_as_pictures(tmp_path: Path) -> None:
+    prepared = write_prepared(tmp_path / "ucsd")
+    rng = np.random.default_rng(1)
+    frames = prepared.whole("test")
+    big = rng.integers(0, 256, (len(frames), 16, 16), dtype=np.uint8)
+    np.save(prepared.folder / "test.npy", big)
+    settings = small_params({"video.evaluation": {"batch": 5, "noise_draws": 2}})
+    found = sweep(
+        Halved(),
+        prepared.whole("test"),
+        [0.0, 0.5],
+        apply_of(settings, "gaussian"),
+        0.3,
+        1,
+        settings.video.evaluation,
+        torch.device("cpu"),
+    )
+    clean, each = big.astype(np.float32) / 255, []
+    for start in range(0, len(big), 5):
+        own = clean[start : start + 5]
+        for draw in range(2):
+            unit = Stream(TEST, 5, start, draw).normal(1, *own.shape).numpy()[0]
+            noisy = np.clip(own + 0.5 * 0.3 * unit, 0, 1)
+            each += [structural_similarity(a, b, **SETTINGS) for a, b in zip(noisy, own, strict=True)]
+    np.testing.assert_allclose(found.similarity[:, 0], [1, np.mean(each)], atol=1e-5)
