@@ -49,10 +49,10 @@ cells-two: setup
 STUDIES = $(shell sed -n '/^studies:/,/^$$/s/^- //p' params.yaml)
 
 studies-one: setup
-	@$(ITEMS) $(foreach name, $(wordlist 1, 2, $(STUDIES)), train_study@$(name) evaluate_study@$(name))
+	@$(if $(wordlist 1, 1, $(STUDIES)), $(ITEMS) $(foreach name, $(wordlist 1, 2, $(STUDIES)), train_study@$(name) evaluate_study@$(name)))
 
 studies-two: setup
-	@$(ITEMS) $(foreach name, $(wordlist 3, 99, $(STUDIES)), train_study@$(name) evaluate_study@$(name))
+	@$(if $(wordlist 3, 3, $(STUDIES)), $(ITEMS) $(foreach name, $(wordlist 3, 99, $(STUDIES)), train_study@$(name) evaluate_study@$(name)))
 
 # the first figures, and the others beside the tables: halves of about the same time
 FIGURES = $(shell sed -n 's/^      - \(fig[0-9a-z_]*\)$$/figure@\1/p' dvc.yaml)
