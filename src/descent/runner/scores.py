@@ -116,7 +116,9 @@ def _training(
     """What training and validation say of a cell."""
     for layer, value in enumerate(losses):
         yield _row("validation", cell, layer, "validation_loss", value)
-    yield from _held(scoring, cell, "validation", losses, tolerance)
+    for row in _held(scoring, cell, "validation", losses, tolerance):
+        lost = record["diverged"] and row["metric"] == "feasible"  # whatever it held to before
+        yield row | {"value": 0.0} if lost else row
     numbers = {"diverged": record["diverged"], "epoch": record["epoch"], "lr": setting.lr}
     chosen = setting.values.model_dump(include=set(results.METRICS))  # what a search or a study may have chosen
     for name, value in (numbers | chosen).items():

@@ -3,6 +3,7 @@
 import inspect
 import json
 import math
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -197,6 +198,21 @@ def test_verdicts_are_read_by_the_problem_of_the_study(prepared: Prepared) -> No
             ("rho", 1): 20.0,
         }
     )
+
+
+def test_a_cell_that_diverged_is_not_feasible_whatever_it_held_to_before(prepared: Prepared) -> None:
+    params, out = small_params({"study.infeasible": {"layers": 1}}), study_runs_folder("infeasible")
+    train_cells(params, "infeasible")
+    cell = Cell("infeasible", "ucsd", "dust", "constrained", 1, 0.3, 0)
+    history = "epoch,layer,loss_validation\n2,0,0.009\n2,1,0.0008\n"  # R0 = .01 and alpha = .9 are met
+    for diverged, feasible in ((False, 1.0), (True, 0.0)):
+        record = store.record(out, cell) | {"epoch": 2, "diverged": diverged}
+        (out / cell.name / "cell.json").write_text(json.dumps(record))
+        (out / cell.name / "history.csv").write_text(history)
+        shutil.rmtree(store.root() / "scores", ignore_errors=True)
+        rows = evaluate_cells(params, "infeasible").query("arm == 'constrained' and metric == 'feasible'")
+        assert rows.query("split == 'validation'")["value"].tolist() == [feasible]
+        assert diverged is False or rows["value"].eq(0).all()
 
 
 def test_a_cell_that_diverged_before_its_first_validation_has_no_validation_losses(prepared: Prepared) -> None:
