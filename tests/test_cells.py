@@ -95,8 +95,10 @@ def test_a_study_whose_data_set_or_model_is_not_in_use_has_no_cells(lists: dict)
 
 
 def test_the_maps_that_learn_nothing_are_cells_of_a_model_without_layers() -> None:
-    cells = reference_cells(*SETTING)
-    assert [cell.arm for cell in cells] == ["identity", "zero", "tv_chambolle", "nl_means"]
+    params = fake_params()
+    cells = reference_cells(params, *SETTING)
+    assert [cell.arm for cell in cells] == ["identity", "zero", "frame_mean", "tv_chambolle", "nl_means"]
+    assert "frame_mean" not in [cell.arm for cell in reference_cells(params, "ucsd", "vit")], "single frames"
     assert {(cell.experiment, cell.model, cell.layers, cell.eps) for cell in cells} == {("video", "dust", 0, 0.0)}
 
 

@@ -8,10 +8,12 @@ from typing import Any
 from descent.config import Params
 
 WHY = ("experiment", "varied")  # of a cell's identity: why it is trained, which does not change its weights
+NAMED = (*WHY, "model")  # and under which name of the same code and settings
 # Maps that learn nothing, and their labels. In the results table they stand where arms stand, with no layers.
 REFERENCES = {
     "identity": "noisy input",
     "zero": "zero output",
+    "frame_mean": "mean of the frames",
     "tv_chambolle": "total variation",
     "nl_means": "non-local means",
 }
@@ -54,9 +56,12 @@ def grid(params: Params, task: str, dataset: str, model: str) -> list[Cell]:
     ]
 
 
-def reference_cells(dataset: str, model: str) -> list[Cell]:
-    """The maps that learn nothing, as measured on the inputs and in the units of a video model."""
-    return [Cell("video", dataset, model, name, 0, 0.0, 0) for name in REFERENCES]
+def reference_cells(params: Params, dataset: str, model: str) -> list[Cell]:
+    """The maps that learn nothing, as measured on the inputs and in the units of a video model; single frames have
+    no mean."""
+    single = params.components["models"][model]["INPUTS"] == "frames"
+    names = [name for name in REFERENCES if not (single and name == "frame_mean")]
+    return [Cell("video", dataset, model, name, 0, 0.0, 0) for name in names]
 
 
 def study_cells(params: Params, name: str) -> list[Cell]:
@@ -84,9 +89,10 @@ def fingerprint(cell: Cell, definition: dict[str, Any]) -> str:
 
     Args:
         cell: the identity; the arm, seed, depth and noise level enter through it. Why it is trained (`experiment`,
-            `varied`) does not, so a study takes the cells that it shares with a task's grid.
+            `varied`) does not, so a study takes the cells that it shares with a task's grid; nor does the name of
+            the model, so that names of one code and one setting share cells.
         definition: resolved parameters, digest of the prepared data, digest of the code.
     """
-    identity = {key: value for key, value in asdict(cell).items() if key not in WHY}
+    identity = {key: value for key, value in asdict(cell).items() if key not in NAMED}
     content = json.dumps([identity, definition], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:32]

@@ -51,6 +51,7 @@ class Study(Schema):
     eps: NonNegative
     arm: str
     beside: list[str]
+    times: Count = 1  # as many epochs as the profile's
     vary: str | None
     named: dict[str, dict[str, Any]] = Field(default_factory=dict)
     overrides: dict[str, Any]
@@ -111,11 +112,11 @@ class Params(Schema):
             _known(f"{task}.datasets", section.datasets, self.components[f"tasks.{task}.datasets"])
             _known(f"{task}.datasets", section.datasets, self.budget.data)
             _known(f"{task}.models", section.models, self._models_of(task))
-            _known(f"{task}.models", section.models, grids.models)
             _known(f"{task}.evaluation.shifts", section.evaluation.shifts, self._shifts_of(task))
             _known(f"{task}.evaluation.shifts", section.evaluation.shifts, self.shifts)
             for model in section.models:
                 _known("models", [model], self.models)
+                _known(f"profiles.{self.profile}.{task}.models", [self._root(model)], grids.models)
             for name in getattr(section, "tokenizers", []):
                 _known(f"profiles.{self.profile}.{task}.tokenizers", [name], grids.tokenizers)
         return self
@@ -154,12 +155,30 @@ class Params(Schema):
         """The profile's values for a model: its task's, with the model's own in place of or beside them."""
         grids = getattr(self.budget, self.task_of(model))
         common = grids.model_dump(exclude={"eps", "seeds", "models", "tokenizers", "prompt", "max_tokens"})
-        return common | grids.models.get(model, {})
+        return common | self._of_model(grids.models, model)
+
+    def trained_longer(self, model: str, times: int) -> "Params":
+        """These parameters, with so many times the epochs in a model's budget."""
+        task, epochs = self.task_of(model), times * self.model_budget(model)["epochs"]
+        grids = getattr(self.budget, task)
+        models = grids.models | {model: self._of_model(grids.models, model) | {"epochs": epochs}}
+        profile = self.budget.model_copy(update={task: grids.model_copy(update={"models": models})})
+        return self.model_copy(update={"profiles": self.profiles | {self.profile: profile}})
 
     def model_settings(self, model: str, arm: str) -> dict[str, Any]:
         """models.<model>, with the values that an arm's cells have in place of it."""
-        values = dict(self.models[model])
+        values = self._of_model(self.models, model)
         return values | values.pop("arms", {}).get(arm, {})
+
+    def _of_model(self, section: dict[str, dict[str, Any]], model: str) -> dict[str, Any]:
+        """What a section says of a model, over what it says of the model that its file is LIKE."""
+        like = self.components["models"][model].get("LIKE")
+        return (self._of_model(section, like) if like else {}) | section.get(model, {})
+
+    def _root(self, model: str) -> str:
+        """The model that this one is like in the end; itself where it is like none."""
+        like = self.components["models"][model].get("LIKE")
+        return self._root(like) if like else model
 
     def objective(
         self, arm: str, dataset: str, model: str, overrides: dict[str, Any] | None = None
@@ -177,7 +196,8 @@ class Params(Schema):
             common = self.objective(like, dataset, model) | common
         models, datasets = common.pop("models", {}), common.pop("datasets", {})
         own = self.model_budget(model).get("arms", {}).get(arm, {})
-        return common | models.get(model, {}) | datasets.get(dataset, {}).get(model, {}) | own | (overrides or {})
+        special = self._of_model(models, model) | self._of_model(datasets.get(dataset, {}), model)
+        return common | special | own | (overrides or {})
 
     def problem(self, dataset: str, model: str, overrides: dict[str, Any] | None = None) -> Problem | None:
         """The constraints to which the cells of a setting are held, of whatever arm; None where no arm has any.

@@ -1,7 +1,7 @@
 """What every section of params.yaml is built from, and the kinds of source that several tasks share."""
 
 import json
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -77,6 +77,7 @@ class Budget(Schema):
 class VideoBudget(Budget):
     """Of a video model; an input is a sequence of patches or a frame."""
 
+    clips: Literal["official", "drawn"]  # of training and validation: the data set's own, or drawn by the seed
     tokens: Annotated[int, Field(ge=2)]
     epoch_inputs: Count | None
     validation_inputs: Count

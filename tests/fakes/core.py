@@ -41,6 +41,7 @@ CLIPS = {"train": [13, 17], "validation": [11], "test": [16, 7]}
 PRIMAL_DUAL = {
     "alpha": 0.2,
     "R0": 0.5,
+    "margin": 0.0,
     "cap_layer": 0,
     "constraint": "difference",
     "nupi_gain": 1.0,

@@ -26,10 +26,21 @@ COMPONENTS: dict[str, dict[str, dict[str, Any]]] = {
         "unconstrained": {"LABEL": "unconstrained", "ENFORCES": False, "ALL_LAYERS": False},
         "deep_supervision": {"LABEL": "deep supervision", "ENFORCES": False, "ALL_LAYERS": True},
         "penalty": {"LABEL": "penalty", "ENFORCES": False, "ALL_LAYERS": True},
+        "constrained_range": {"LABEL": "constrained, range of noise", "ENFORCES": True, "ALL_LAYERS": True},
+        "erm_range": {"LABEL": "ERM, range of noise", "ENFORCES": False, "ALL_LAYERS": False},
+        "replay": {"LABEL": "replay", "ENFORCES": False, "ALL_LAYERS": True},
+        "replay_positive": {"LABEL": "replay, positive part", "ENFORCES": False, "ALL_LAYERS": True},
     },
     "models": {
         "ut": {"LABEL": "UT", "TASK": "video", "INPUTS": "patches"},
         "dust": {"LABEL": "DUST", "TASK": "video", "INPUTS": "patches"},
+        "dust_per_layer": {
+            "LABEL": "DUST, a dictionary a layer",
+            "TASK": "video",
+            "INPUTS": "patches",
+            "LIKE": "dust",
+        },
+        "dust_shared": {"LABEL": "DUST, one dictionary", "TASK": "video", "INPUTS": "patches", "LIKE": "dust"},
         "vit": {"LABEL": "ViT", "TASK": "video", "INPUTS": "frames"},
         "ut_text": {"LABEL": "UT", "TASK": "text"},
         "distilbert": {"LABEL": "DistilBERT", "TASK": "text"},
@@ -91,7 +102,9 @@ def fake_results(params: Params) -> pd.DataFrame:
     studies = {name: params.studied(name).task for name in params.studies}
     cells += [cell for name, task in studies.items() if task == "video" for cell in study_cells(params, name)]
     rows = [row for cell in cells for row in _cell_rows(params, cell)]
-    rows += [row for item in video for cell in reference_cells(*item) for row in _reference_rows(params, cell)]
+    rows += [
+        row for item in video for cell in reference_cells(params, *item) for row in _reference_rows(params, cell)
+    ]
     return pd.DataFrame([ABSENT | row for row in rows + text_rows(params) + lm_rows(params)])
 
 

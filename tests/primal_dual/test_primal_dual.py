@@ -9,7 +9,7 @@ from torch import Tensor
 
 from descent.arms import constrained, penalty, unconstrained
 from descent.primal_dual.constraints import relative_violations, violations
-from descent.primal_dual.lagrangian import effective_weights, lagrangian
+from descent.primal_dual.lagrangian import lagrangian
 from descent.primal_dual.multipliers import Multipliers
 from descent.primal_dual.problem import Problem
 from descent.primal_dual.resilience import Slacks
@@ -69,6 +69,15 @@ def test_the_three_forms_have_the_same_feasible_set() -> None:
 
 
 @pytest.mark.parametrize("constraint", ["difference", "ratio", "log"])
+def test_a_margin_is_enforced_and_not_asked_for(constraint: str) -> None:
+    f, wide = torch.tensor(F), small_problem(alpha=0.2, R0=2.0, constraint=constraint, margin=0.1)
+    as_if = small_problem(alpha=0.3, R0=1.8, constraint=constraint)
+    torch.testing.assert_close(violations(f, wide), violations(f, as_if))
+    plain = small_problem(alpha=0.2, R0=2.0, constraint="ratio")
+    torch.testing.assert_close(relative_violations(f, wide), violations(f, plain))
+
+
+@pytest.mark.parametrize("constraint", ["difference", "ratio", "log"])
 @pytest.mark.parametrize("through", [True, False])
 def test_the_gradient_reaches_the_layer_before_only_if_asked(constraint: str, through: bool) -> None:
     f = torch.tensor(F, requires_grad=True)
@@ -79,13 +88,25 @@ def test_the_gradient_reaches_the_layer_before_only_if_asked(constraint: str, th
     torch.testing.assert_close(f.grad, torch.tensor([[0.0, b, o] for b, o in zip(before, own, strict=True)]))
 
 
+def logged_weights(multipliers: Tensor, f: Tensor, problem: Problem) -> Tensor:
+    """What the constrained arm logs of one step at these multipliers."""
+    arm = constrained.Arm([constrained.Settings(**problem.model_dump())] * len(f), f.shape[1] - 1, CPU)
+    arm.multipliers.value.data.copy_(multipliers)
+    at = f.clone().requires_grad_()
+    arm.objective(at, epoch=5).sum().backward()
+    arm.update(lambda: at.detach(), torch.ones(len(f), dtype=torch.bool), epoch=5)
+    log = arm.end_epoch(f, f)
+    torch.testing.assert_close(log["multiplier_mean"], multipliers)
+    return log["weight_mean"]
+
+
 @pytest.mark.parametrize("cap_layer", [0, 1])
 def test_the_lagrangian_is_deep_supervision_with_the_effective_weights(cap_layer: int) -> None:
     problem = small_problem(alpha=0.3, R0=1.7, cap_layer=cap_layer)
     f, multipliers = normal(3, 7).exp().requires_grad_(), normal(3, 7, seed=1).abs()
     multipliers[:, :cap_layer] = 0
     value = lagrangian(f, violations(f, problem), multipliers, problem)
-    weights = effective_weights(multipliers, f.detach(), problem)
+    weights = logged_weights(multipliers, f.detach(), problem)
     torch.testing.assert_close(value, (weights * f).sum(1) - 1.7 * multipliers[:, cap_layer])
     (gradient,) = torch.autograd.grad(value.sum(), f)
     torch.testing.assert_close(gradient, weights)
@@ -104,7 +125,7 @@ def test_the_multipliers_get_no_gradient_from_the_primal_loss() -> None:
 def test_the_effective_weights_of_the_forms_without_scale_are_the_slopes_at_f(constraint: str) -> None:
     problem = small_problem(alpha=0.3, R0=1.7, constraint=constraint)
     f, lam = normal(2, 4).exp(), normal(2, 4, seed=1).abs()
-    weights = effective_weights(lam, f, problem)
+    weights = logged_weights(lam, f, problem)
     first = lam[:, 0] / (1.7 if constraint == "ratio" else f[:, 0])
     if constraint == "ratio":
         last = 1 + lam[:, 3] / f[:, 2]

@@ -1,7 +1,8 @@
 """The trials of a text item: what is tried, trained, chosen and resumed."""
 
+import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import Tensor
 from descent.cells import Cell, grid
 from descent.config import Params
 from descent.runner import store
-from descent.runner.search import known_beforehand, trials
+from descent.runner.search import known_beforehand, rank, trials
 from descent.schema import validated
 from descent.tasks.common.items import setting
 from descent.tasks.text.data import Texts, Tokens
@@ -48,20 +49,27 @@ def base(arm: str, number: int, **changes: object) -> dict[Cell, Setting]:
     return {cell: setting(params, cell) for cell in cells}
 
 
+def by_name(cells: Iterable[Cell], name: str) -> Cell:
+    """The cell that went to the store under this name."""
+    return next(cell for cell in cells if f"{cell}" == name)
+
+
 def asked_settings(
     search: Search, loss: Callable[[int, Cell], float], arm: str = "constrained", number: int = 6
 ) -> list[dict[Cell, Setting]]:
     """The settings of each round, when `loss` answers for trial and cell."""
     used = base(arm, number)
-    rounds, found, losses = trials(used, search), [], None
+    losses: dict[Cell, float] = {}
+    rounds, found, names = trials(used, search, lambda name: losses[by_name(used, name)]), [], None
     while True:
         try:
-            settings = rounds.send(losses)
+            settings = rounds.send(names)
         except StopIteration:
             assert {cell for settings in found for cell in settings} == set(used)
             return found
         found.append(settings)
-        losses = {cell: loss(len(found) - 1, cell) for cell in settings}
+        losses.update({cell: loss(len(found) - 1, cell) for cell in settings})
+        names = {cell: f"{cell}" for cell in settings}
 
 
 def test_the_search_begins_with_the_value_in_use_and_stays_in_range() -> None:
@@ -82,11 +90,14 @@ def test_the_search_begins_with_the_value_in_use_and_stays_in_range() -> None:
 
 def test_what_is_tried_in_a_setting_does_not_depend_on_the_rest_of_the_grid() -> None:
     def tried(eps: list[float]) -> dict[tuple, Setting]:
-        rounds, found, losses = trials(base("constrained", 4, **{f"{BUDGET}.eps": eps}), SEARCH), {}, None
+        rates: dict[str, float] = {}
+        used = base("constrained", 4, **{f"{BUDGET}.eps": eps})
+        rounds, found, names = trials(used, SEARCH, lambda name: rates[name]), {}, None
         for _ in range(4):
-            settings = rounds.send(losses)
+            settings = rounds.send(names)
             found |= {(cell.layers, cell.eps, cell.seed): setting for cell, setting in settings.items()}
-            losses = {cell: setting.values.dual_lr for cell, setting in settings.items()}
+            names = {cell: f"{cell}" for cell in settings}
+            rates |= {name: settings[cell].values.dual_lr for cell, name in names.items()}
         return found
 
     few, many = tried([0.0]), tried([0.0, 0.2, 1.0])
@@ -123,14 +134,14 @@ def test_without_constraints_the_rate_may_be_searched() -> None:
 
 def test_arms_that_vary_nothing_are_as_many_seeds_beside_the_search_of_another() -> None:
     used = base("constrained", 3) | base("unconstrained", 3)
-    rounds, losses = trials(used, SEARCH), None
+    rounds, names = trials(used, SEARCH, lambda name: 0.5), None
     for number in range(3):
-        settings = rounds.send(losses)
+        settings = rounds.send(names)
         assert {(cell.arm, cell.seed) for cell in settings} == {(arm, number) for arm in ARMS}
         assert all(
             own == used[cell] for cell, own in settings.items() if cell.arm == "unconstrained" or not number
         )
-        losses = dict.fromkeys(settings, 0.5)
+        names = {cell: f"{cell}" for cell in settings}
     known = known_beforehand(used, SEARCH)
     assert set(known) == {cell for cell in used if cell.arm == "unconstrained" or cell.seed == 0}
     *_, alone = asked_settings(SEARCH, lambda trial, cell: 0.5, number=3)
@@ -204,7 +215,7 @@ def test_an_item_all_of_whose_trials_diverge_is_trained_to_the_end(project: Toke
 
 def timeless(record: dict) -> dict:
     """A cell's record without how long it took."""
-    return record | {"made_by": record["made_by"] | {"seconds": 0}}
+    return record | {"made_by": record["made_by"] | {"seconds": 0, "finished": 0}}
 
 
 def test_rounds_that_were_interrupted_go_on_with_the_same_trials(
@@ -241,3 +252,25 @@ def test_rounds_that_were_interrupted_go_on_with_the_same_trials(
     for cell, (record, weights) in calm.items():
         assert timeless(store.record(item.runs, cell)) == record
         assert all(torch.equal(value, weights[name]) for name, value in store.weights(item.runs, cell).items())
+
+
+def test_a_trial_is_ranked_by_its_violation_first_and_by_its_loss_among_those_that_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cells = {  # violation, last loss
+        "tight": (0.01, 5.0),
+        "better": (-0.3, 0.4),
+        "missed": (0.3, 0.1),
+        "missed more": (0.5, 0.1),
+    }
+    for name, (violation, loss) in cells.items():
+        place = store.folder(name)
+        place.mkdir(parents=True)
+        lines = f"1,0,9,{violation},0\n1,1,{loss},0,0\n"
+        (place / "history.csv").write_text(f"epoch,layer,loss_validation,violation_validation,multiplier\n{lines}")
+        (place / "cell.json").write_text(json.dumps({"epoch": 1, "diverged": False}))
+    ranks = {name: rank(name, tolerance=0.02) for name in cells}
+    assert sorted(ranks, key=ranks.get) == ["better", "tight", "missed", "missed more"]
+    (store.folder("better") / "cell.json").write_text(json.dumps({"epoch": 1, "diverged": True}))
+    assert rank("better", tolerance=0.02) == math.inf

@@ -68,8 +68,9 @@ def test_noise_is_eps_sigma_times_one_unit_noise(prepared: Prepared) -> None:
 
 def test_an_epoch_draws_without_replacement_and_epochs_differ(prepared: Prepared) -> None:
     one = task(prepared, stack()[1:2], batch=9, epoch_inputs=None)
-    every = one.train.gather(np.arange(len(one.train))).float() / 255
-    assert (len(one.train), one.steps) == (4 * (13 // TOKENS + 17 // TOKENS), 4)
+    (train,) = one.train
+    every = train.gather(np.arange(len(train))).float() / 255
+    assert (len(train), one.steps) == (4 * (13 // TOKENS + 17 // TOKENS), 4)
 
     def drawn(epoch: int) -> list[bytes]:
         clean = [one.batch(epoch, step)[1][0] for step in range(one.steps)]
@@ -192,11 +193,11 @@ def test_the_history_has_its_columns_and_a_row_for_each_epoch_and_layer(
     prepared: Prepared, tmp_path: Path
 ) -> None:
     common = {"epoch", "layer", "loss_train", "loss_validation", "grad_norm", "clipped", "seconds"}
-    dual = {"violation_train", "violation_validation", "multiplier", "slack", "weight"}
+    dual = {"violation_train", "violation_validation", "multiplier", "multiplier_mean", "slack", "weight_mean"}
     for arm, columns in (
         ("constrained", common | dual),
         ("unconstrained", common),
-        ("deep_supervision", common | {"weight"}),
+        ("deep_supervision", common | {"weight_mean"}),
     ):
         _, run = fit(small_params(), prepared, stack(arm), tmp_path / "c.pt")
         table = history(run, 2)
@@ -212,9 +213,9 @@ def test_the_history_has_its_columns_and_a_row_for_each_epoch_and_layer(
             f = rows["loss_validation"].to_numpy()
             by_hand = [f[0] / 0.5 - 1, *(f[1:] / f[:-1] - 0.8)]
             np.testing.assert_allclose(rows["violation_validation"], by_hand, atol=1e-5)
-            lam = rows["multiplier"].to_numpy()
+            lam = rows["multiplier_mean"].to_numpy()
             weight = [*(lam[:-1] - 0.8 * lam[1:]), 1 + lam[-1]]
-            np.testing.assert_allclose(rows["weight"], weight, atol=1e-5)
+            np.testing.assert_allclose(rows["weight_mean"], weight, atol=1e-5)
 
 
 def training(**changes: object) -> Training:

@@ -16,6 +16,16 @@ from descent.paths import scores_file, study_scores_file
 
 SETTING = ["dataset", "model", "arm", "eps"]
 PAIR = ["dataset", "model", "layers", "eps", "seed"]  # what two cells share that differ by their arm alone
+# How training went, a number a cell, as evaluation wrote it (results.METRICS).
+TRAINING = (
+    "active",
+    "oscillation",
+    "multiplier_oscillation",
+    "feasible_epochs",
+    "clipped",
+    "seconds",
+    "parameters",
+)
 
 
 def declared(params: Params) -> dict[Path, list[tuple]]:
@@ -30,7 +40,7 @@ def declared(params: Params) -> dict[Path, list[tuple]]:
         for dataset in part.datasets if part.models else []:
             cells = [cell for model in part.models for cell in grid(params, task, dataset, model)]
             if task == "video":
-                cells += [cell for model in part.models for cell in reference_cells(dataset, model)]
+                cells += [cell for model in part.models for cell in reference_cells(params, dataset, model)]
             files[scores_file(task, dataset)] = cells
     files |= {study_scores_file(name): study_cells(params, name) for name in params.studies}
     return {path: [astuple(cell) for cell in cells] for path, cells in files.items()}
@@ -78,7 +88,8 @@ def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     `mean_psnr` (dB) and `mean_ssim`. On validation data `validation_loss` of the last layer, `worst_violation`
     (relative, <= 0 satisfied), `feasible`, `infeasible` (not feasible, though its arm enforces the constraints),
     and `descending`: the loss falls strictly from the first constrained layer to the last; `worst_violation_test`
-    and `feasible_test`; `diverged` and `epoch` as evaluation wrote them; those of `trials.accuracy_columns`.
+    and `feasible_test`; `diverged`, `epoch` and those of TRAINING as evaluation wrote them; those of
+    `trials.accuracy_columns`.
     A mean over a sweep with holes would not be comparable, so it is missing.
     """
     # Resamples and histograms, nine rows of ten, have their bins; nothing here is read from those.
@@ -90,12 +101,12 @@ def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
         "validation_loss": mean(last_layer(losses)),
         **{f"worst_violation{on}": _largest(select(rows, metric="violation")) for on, rows in verdicts.items()},
         **{f"feasible{on}": mean(select(rows, metric="feasible")) for on, rows in verdicts.items()},
-        **{name: mean(select(known, metric=name)) for name in ("diverged", "epoch")},
+        **{name: mean(select(known, metric=name)) for name in ("diverged", "epoch", *TRAINING)},
         "descending": _descending(losses, first_constrained(known)),
         **accuracy_columns(known, params),
     }
     table = results[CELL].drop_duplicates().set_index(CELL).join(pd.DataFrame(columns)).sort_index()
-    truths = ("feasible", "feasible_test", "diverged", "descending")
+    truths = ("feasible", "feasible_test", "diverged", "descending", "active")
     table = table.astype({**dict.fromkeys(truths, "boolean"), "epoch": "Int64"}).reset_index()
     arms = params.components["arms"]
     enforcing = table["arm"].isin([name for name, said in arms.items() if said["ENFORCES"]])

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from descent.primal_dual.constraints import relative_violations, violations
-from descent.primal_dual.lagrangian import effective_weights, lagrangian, objective
+from descent.primal_dual.lagrangian import lagrangian, objective
 from descent.primal_dual.multipliers import Multipliers
 from descent.primal_dual.problem import Problem
 from descent.primal_dual.resilience import Slacks
@@ -40,12 +40,20 @@ class Arm(Base):
         self.slacks = Slacks(shape, problem, device)
         self.v = torch.zeros(shape, device=device)
         self.mean, self.seen = torch.zeros(shape, device=device), 0
+        self.f = self.v
+        self._count()
+
+    def _count(self) -> None:
+        """Sums over the steps of an epoch."""
+        self.steps, self.multiplier_sum, self.weight_sum = 0, torch.zeros_like(self.v), torch.zeros_like(self.v)
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
         """The Lagrangian (5), or what it is built on during the warm-up."""
         if epoch < self.problem.warmup_epochs:
             return objective(f, self.problem)
-        v = violations(f, self.problem)
+        self.f, v = f, violations(f, self.problem)
+        if f.requires_grad:
+            f.retain_grad()  # what the step finds there is w = dL / df
         self.v = self._of_mean(f.detach()) if self.problem.dual_mean else v.detach()
         return lagrangian(f, v, self.multipliers.value, self.problem)
 
@@ -60,9 +68,23 @@ class Arm(Base):
         if epoch < self.problem.warmup_epochs:
             return
         v = violations(again(), self.problem) if self.problem.dual_forward == "fresh" else self.v
+        self._log()
         gap = v - self.slacks.value.data
         self.slacks.descend(self.multipliers.value)
         self.multipliers.ascend(gap, alive)
+
+    def _log(self) -> None:
+        """The multipliers and the effective weights w_l = dL / df_l of the step that was made.
+
+        The Lagrangian is deep supervision with learned weights: of the difference form w_L = 1 + lambda_L and
+        w_l = lambda_l - (1 - alpha) lambda_{l+1}, of the others the derivative at f, of the logarithms' in units
+        of f_L. Where w_l < 0 the gradient raises f_l, the inflation that only R0 stops.
+        """
+        scale = self.f.detach()[:, -1:] if self.problem.constraint == "log" else 1.0
+        self.steps += 1
+        self.multiplier_sum += self.multipliers.value.detach()
+        if self.f.grad is not None:
+            self.weight_sum += scale * self.f.grad
 
     def _of_mean(self, f: Float[Tensor, "cells depth"]) -> Float[Tensor, "cells depth"]:
         """The violations of the running mean of f, corrected for its start at zero as Adam's moments are."""
@@ -78,15 +100,18 @@ class Arm(Base):
         self, f: Float[Tensor, "cells depth"], held_out: Float[Tensor, "cells depth"]
     ) -> dict[str, Float[Tensor, "cells depth"]]:
         """What the history logs beside the losses, of the epoch's end; then the slacks start again."""
-        multipliers = self.multipliers.value.detach().clone()
+        steps, last = max(self.steps, 1), torch.zeros_like(f)
+        last[:, -1] = float(self.steps == 0)  # in the warm-up the weights are ERM's
         log = {
             "violation_train": relative_violations(f, self.problem),
             "violation_validation": relative_violations(held_out, self.problem),
-            "multiplier": multipliers,
+            "multiplier": self.multipliers.value.detach().clone(),
+            "multiplier_mean": self.multiplier_sum / steps,
             "slack": self.slacks.value.detach().clone(),
-            "weight": effective_weights(multipliers, f, self.problem),
+            "weight_mean": self.weight_sum / steps + last,
         }
         self.slacks.restart()
+        self._count()
         return log
 
     def state_dict(self) -> dict:

@@ -36,4 +36,4 @@ class Arm(Base):
         self, f: Float[Tensor, "cells depth"], held_out: Float[Tensor, "cells depth"]
     ) -> dict[str, Float[Tensor, "cells depth"]]:
         """The weights of the layers, which are what they were."""
-        return {"weight": self.weights.expand_as(f)}
+        return {"weight_mean": self.weights.expand_as(f)}

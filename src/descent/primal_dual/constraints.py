@@ -15,24 +15,26 @@ def violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tenso
     ratio        v_k = f_k / R0 - 1             v_l = f_l / f_{l-1} - (1 - alpha)
     log          v_k = log f_k - log R0         v_l = log f_l - log f_{l-1} - log(1 - alpha)
 
-    v_l = 0 below the cap. The difference of means is linear in f, hence unbiased under mini-batches; the two
-    others have no scale: a multiplier means the same at every layer though losses differ by a factor of a hundred.
+    v_l = 0 below the cap; with a margin m, alpha + m stands for alpha and R0 (1 - m) for R0. The difference of
+    means is linear in f, hence unbiased under mini-batches; the two others have no scale: a multiplier means the
+    same at every layer though losses differ by a factor of a hundred.
     """
     k = problem.cap_layer
     previous = f[:, k:-1] if problem.through_previous else f[:, k:-1].detach()
-    first, following, keep = f[:, k : k + 1], f[:, k + 1 :], 1 - problem.alpha
+    first, following = f[:, k : k + 1], f[:, k + 1 :]
+    keep, most = 1 - problem.alpha - problem.margin, problem.R0 * (1 - problem.margin)
     if problem.constraint == "difference":
-        cap, descents = first - problem.R0, following - keep * previous
+        cap, descents = first - most, following - keep * previous
     elif problem.constraint == "ratio":
-        cap, descents = first / problem.R0 - 1, following / previous - keep
+        cap, descents = first / most - 1, following / previous - keep
     else:
-        cap, descents = _log(first) - _log(problem.R0, f), _log(following) - _log(previous) - _log(keep, f)
+        cap, descents = _log(first) - _log(most, f), _log(following) - _log(previous) - _log(keep, f)
     return torch.cat([torch.zeros_like(f[:, :k]), cap, descents], dim=1)
 
 
 def relative_violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tensor, "cells depth"]:
     """v_l as a share of its reference, f_k / R0 - 1 and f_l / f_{l-1} - (1 - alpha): what feasibility reads."""
-    return violations(f, problem.model_copy(update={"constraint": "ratio"}))
+    return violations(f, problem.model_copy(update={"constraint": "ratio", "margin": 0.0}))
 
 
 def _log(value: Tensor | float, like: Tensor | None = None) -> Tensor:

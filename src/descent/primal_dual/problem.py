@@ -12,6 +12,7 @@ class Problem(Schema):
 
     alpha: Share
     R0: Positive
+    margin: Share  # enforced to spare: alpha + margin and R0 (1 - margin), while feasibility asks for alpha and R0
     cap_layer: Literal[0, 1]
     constraint: Literal["difference", "ratio", "log"]
     through_previous: bool

@@ -19,7 +19,7 @@ from descent.training.loop import Task
 from descent.training.schema import ADAM, Optimizer, Training
 from descent.training.stack import Recipe
 
-Rounds = Generator[dict[Cell, Setting], dict[Cell, float], None]
+Rounds = Generator[dict[Cell, Setting], dict[Cell, str], None]  # sent the names of finished cells in the store
 
 
 def once(settings: dict[Cell, Setting]) -> Rounds:
@@ -54,11 +54,11 @@ class Item:
     cells: list[Cell]
     settings: dict[Cell, Setting]  # of the cells whose setting params.yaml gives
     feed: Feed
-    rounds: Callable[[], Rounds]  # which cells train next and how; sent their validation losses
+    rounds: Callable[[], Rounds]  # which cells train next and how
 
     @property
     def searched(self) -> list[Cell]:
-        """The cells whose setting a search chose; their records progress it."""
+        """The cells whose setting a search or another cell chose; their records hold it."""
         return [cell for cell in self.cells if cell not in self.settings]
 
     def fingerprint(self, cell: Cell, setting: Setting) -> str:
@@ -90,14 +90,13 @@ def train(item: Item) -> None:
             found = {cell: item.fingerprint(cell, setting) for cell, setting in settings.items()}
             _train_missing(item, settings, found, bar)
             names |= found
-            losses = {cell: store.validation_loss(name) for cell, name in found.items()}
-            settings = _next(rounds, losses)
+            settings = _next(rounds, found)
         store.hand_out(names, item.runs)
 
 
-def _next(rounds: Rounds, losses: dict[Cell, float]) -> dict[Cell, Setting] | None:
+def _next(rounds: Rounds, names: dict[Cell, str]) -> dict[Cell, Setting] | None:
     try:
-        return rounds.send(losses)
+        return rounds.send(names)
     except StopIteration:
         return None
 

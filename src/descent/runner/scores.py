@@ -18,13 +18,18 @@ from descent.analysis import results
 from descent.cells import WHY, Cell
 from descent.primal_dual.constraints import relative_violations
 from descent.primal_dual.problem import Problem
-from descent.runner import store
+from descent.runner import diagnostics, store
 from descent.runner.executor import run_all
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.training.arm import Setting
 
-COMPUTES = (__name__, "descent.analysis.replicates", "descent.analysis.bootstrap")  # numbers of a score file
+COMPUTES = (  # numbers of a score file
+    __name__,
+    "descent.runner.diagnostics",
+    "descent.analysis.replicates",
+    "descent.analysis.bootstrap",
+)
 Row = dict[str, object]
 Measure = Callable[[nn.Module, Sequence[Cell], Callable[[int], Any]], list[list[Row]]]
 
@@ -106,6 +111,8 @@ def _score_stack(
         if scoring.trained:
             at_eps = _held(scoring, cell, "test", _losses_at_eps(cell, rows), tolerance)
             rows = [*rows, *at_eps, *_training(scoring, cell, record, losses, settings[cell], tolerance)]
+            warmup = getattr(settings[cell].values, "warmup_epochs", 0)
+            rows += diagnostics.rows(runs / cell.name, cell, tolerance, warmup)
         table = pd.DataFrame(rows).assign(profile=scoring.profile, shift=scoring.shift, **vars(cell))
         results.write(table, files[cell])
 

@@ -1,11 +1,13 @@
 """The paper's protocol (5.2): trials over an arm's values against as many seeds, chosen on validation data."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import optuna
 
 from descent.cells import Cell
+from descent.runner import store
 from descent.runner.items import Rounds
 from descent.training.arm import Setting
 from descent.training.schema import Range, Search
@@ -18,14 +20,27 @@ def known_beforehand(base: dict[Cell, Setting], search: Search) -> dict[Cell, Se
     return {cell: own for cell, own in base.items() if cell.seed == 0 or not search.arms.get(cell.arm)}
 
 
-def trials(base: dict[Cell, Setting], search: Search) -> Rounds:
+def rank(name: str, tolerance: float) -> float:
+    """What a trial is ranked by, the smaller the better: by its violation first, then by f_L.
+
+    A trial within the tolerance counts with f_L alone, below 0.5 once squashed to x / (1 + x) / 2; any other with
+    0.5 and its violation squashed likewise. Infinite where it diverged.
+    """
+    loss, missed = store.validation_loss(name), store.missed(name, tolerance)
+    if not math.isfinite(loss):
+        return math.inf
+    return loss / (1 + loss) / 2 if missed == 0 else 0.5 + missed / (1 + missed) / 2
+
+
+def trials(base: dict[Cell, Setting], search: Search, score: Callable[[str], float]) -> Rounds:
     """One round a seed, which is the number of a trial: every (arm, depth, eps) has a study of its own.
 
     The first trial is the value in use; the others are proposed by a tree-structured Parzen estimator that knows
-    the validation losses f_L of the trials before. Arms that vary nothing train as many seeds.
+    the scores of the trials before. Arms that vary nothing train as many seeds.
 
     Args:
         base: the values in use; what the search varies are multiples of them.
+        score: of a finished cell by its name in the store, the smaller the better; infinite where it diverged.
     """
     studies: dict[tuple[str, int, float], optuna.Study] = {}
     for number, seed in enumerate(sorted({cell.seed for cell in base})):
@@ -43,11 +58,11 @@ def trials(base: dict[Cell, Setting], search: Search) -> Rounds:
                 studies[key].enqueue_trial(dict.fromkeys(space, 1.0))
             open_trials[cell] = studies[key].ask()
             proposed[cell] = _propose(open_trials[cell], base[cell], space)
-        losses = yield proposed
+        names = yield proposed
         for cell, trial in open_trials.items():
-            study, loss = studies[cell.arm, cell.layers, cell.eps], losses[cell]
+            study, result = studies[cell.arm, cell.layers, cell.eps], score(names[cell])
             failed = optuna.trial.TrialState.FAIL  # it diverged
-            study.tell(trial, loss) if math.isfinite(loss) else study.tell(trial, state=failed)
+            study.tell(trial, result) if math.isfinite(result) else study.tell(trial, state=failed)
 
 
 def _study(search: Search, layers: int, eps: float) -> optuna.Study:

@@ -1,6 +1,7 @@
 """Which cells train together, and a stack from its checkpoint to its cells in the store."""
 
 import platform
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -113,7 +114,8 @@ def _made_by(device: torch.device, seconds: float, cells: int) -> dict[str, Any]
     """What a cell was trained by, for whoever compares numbers of two machines; the seconds are the stack's."""
     kind = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     versions = {"torch": torch.__version__, "python": platform.python_version()}
-    return versions | {"device": f"{device.type} ({kind})", "seconds": round(seconds, 2), "cells_in_stack": cells}
+    own = {"device": f"{device.type} ({kind})", "seconds": round(seconds, 2), "cells_in_stack": cells}
+    return versions | own | {"finished": int(time.time())}
 
 
 def history(run: Run, index: int) -> pd.DataFrame:

@@ -123,6 +123,16 @@ def validation_loss(fingerprint: str) -> float:
     return losses[-1] if losses and not diverged else math.inf
 
 
+def missed(fingerprint: str, tolerance: float) -> float:
+    """How far the worst violation on validation data lies beyond the tolerance at the reported epoch; zero where
+    nothing is enforced."""
+    epoch = json.loads((folder(fingerprint) / "cell.json").read_text())["epoch"]
+    log = pd.read_csv(folder(fingerprint) / "history.csv")
+    if "multiplier" not in log or not epoch:  # an arm that pays for violations is not held to them
+        return 0.0
+    return max(0.0, float(log.loc[log["epoch"] == epoch, "violation_validation"].max()) - tolerance)
+
+
 @contextmanager
 def file_lock(name: str, label: str = "") -> Iterator[None]:
     """Hold the right to train one matrix item, or one stack, which other items may share.

@@ -47,6 +47,11 @@ class Base:
         """The inverse of state_dict."""
 
 
+def ranged(arm: str) -> bool:
+    """Whether an arm trains on noise levels drawn from [0, eps], one an input, and not on eps itself."""
+    return getattr(load("arms", arm), "NOISE", "fixed") == "range"
+
+
 @dataclass(frozen=True)
 class Setting:
     """How one cell trains: its arm, by name, the arm's settings, and the learning rate of the weights."""

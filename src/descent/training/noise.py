@@ -11,7 +11,7 @@ from torch import Tensor
 # The first number of a key where it is no training seed: streams that must never meet the noise of a batch,
 # (seed, epoch, step). Keys are filled up with zeros, so that (seed, 2) would be (seed, 2, 0).
 VALIDATION, TEST, WEIGHTS, RESAMPLES = 2**32 - 1, 2**32 - 2, 2**32 - 3, 2**32 - 4
-DROPOUT = 1  # the fourth number of the key of a batch's other stream
+DROPOUT, DRAWS, LEVELS = 1, 2, 3  # the fourth number of the key of a batch's other streams
 
 
 def generator(*key: int, device: torch.device | str = "cpu") -> torch.Generator:
@@ -42,19 +42,28 @@ class Stream:
 def perturb(
     clean: Float[Tensor, "#cells batch *parts width"],
     unit: Float[Tensor, "#cells batch *parts width"],
-    level: Float[Tensor, " cells"],
-    sigma: float | Float[Tensor, " cells"],
+    level: Float[Tensor, "#cells *each"],
+    sigma: float | Float[Tensor, "#cells"],
 ) -> Float[Tensor, "cells batch *parts width"]:
     """y = x + level * sigma * n: the same unit noise n for every cell, scaled by each cell's level.
 
     Args:
         clean: x, pixels in [0, 1] or word embeddings.
         unit: n, standard normal.
-        level: eps when training, gamma when testing, one a cell.
+        level: eps when training, gamma when testing, one a cell or one an input.
         sigma: noise scale in the units of x, one for all cells or one a cell.
     """
-    strength = level * sigma
-    return clean + strength.view(-1, *[1] * (clean.dim() - 1)) * unit
+    scale = sigma if isinstance(sigma, float) else sigma.view(-1, *[1] * (level.dim() - 1))
+    strength = level * scale
+    return clean + strength.view(*strength.shape, *[1] * (clean.dim() - strength.dim())) * unit
+
+
+def drawn_levels(
+    eps: Float[Tensor, " cells"], key: tuple[int, ...], batch: int, device: torch.device
+) -> Float[Tensor, "cells batch"]:
+    """Noise levels of single inputs, uniform in [0, eps]: the same share of eps for every cell of a batch."""
+    numbers = generator(*key, LEVELS, device=device)
+    return eps[:, None] * torch.rand(batch, generator=numbers, device=device)
 
 
 @torch.no_grad()

@@ -59,10 +59,10 @@ def test_whole_frames_are_those_of_the_split(prepared: Prepared) -> None:
     assert len(frames) == 30 and frames.gather(np.array([29, 3])).shape == (2, SIZE, SIZE)
     assert np.array_equal(frames.gather(np.arange(30)), np.load(prepared.folder / "train.npy"))
     few, again, other = (prepared.whole("train", 9, seed) for seed in (0, 0, 1))
-    assert len(few) == 9 == len(set(few.subset)) and np.array_equal(few.subset, again.subset)
-    assert not np.array_equal(few.subset, other.subset)
-    assert np.array_equal(few.gather(np.arange(9)), frames.gather(few.subset))
-    assert prepared.whole("train", 30).subset is None
+    assert len(few) == 9 == len(set(few.places)) and np.array_equal(few.places, again.places)
+    assert not np.array_equal(few.places, other.places)
+    assert np.array_equal(few.gather(np.arange(9)), frames.gather(few.places))
+    assert np.array_equal(prepared.whole("train", 30).places, np.arange(30))
 
 
 def test_both_arms_and_all_levels_see_the_same_frames_and_the_same_noise(prepared: Prepared) -> None:

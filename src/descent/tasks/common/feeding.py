@@ -38,7 +38,7 @@ def definition(
     sources = [source["path"] for source in own.values() if isinstance(source, dict) and source.get("path")]
     batches = f"descent.tasks.{task}.batches"
     return {
-        "code": digest((COMPUTES, f"descent.arms.{cell.arm}", f"descent.models.{model}", batches)),
+        "code": digest((COMPUTES, f"descent.arms.{cell.arm}", load("models", model).build.__module__, batches)),
         "files": [content(local(params.local_data, path)) for path in sources],
         "model": settings[cell.arm].model_dump(),
         "budget": own,

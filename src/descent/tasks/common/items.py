@@ -9,6 +9,7 @@ from descent.components import TASKS, check, load, of_task
 from descent.config import Params
 from descent.errors import UserError
 from descent.primal_dual.problem import Problem
+from descent.runner.followers import in_turn, twin
 from descent.runner.items import Feed, Item, once
 from descent.schema import validated
 from descent.training.arm import Setting
@@ -33,15 +34,18 @@ def of_model(params: Params, task: str, dataset: str, model: str) -> Item:
     """All arms, depths, noise levels and seeds of a model on a data set."""
     made = feed(params, task, dataset, model)
     cells = grid(params, task, dataset, model)
-    settings = {cell: setting(params, cell) for cell in cells}
+    settings, followers = _apart({cell: setting(params, cell) for cell in cells})
     known, rounds = settings, partial(once, settings)
     search = getattr(getattr(params, task), "search", None)
     if search is not None and search.arms:
-        from descent.runner.search import known_beforehand, trials  # its library takes a second to load
+        from descent.runner.search import known_beforehand, rank, trials  # its library takes a second to load
 
-        known, rounds = known_beforehand(settings, search), partial(trials, settings, search)
+        known, rounds = (
+            known_beforehand(settings, search),
+            partial(trials, settings, search, partial(rank, tolerance=made.tolerance)),
+        )
     name, runs = f"{task}-{dataset}-{model}", paths.runs_folder(task, dataset, model)
-    return Item(name, runs, cells, known, made, rounds)
+    return Item(name, runs, cells, known, made, partial(in_turn, rounds, followers) if followers else rounds)
 
 
 def of_study(params: Params, name: str) -> Item | None:
@@ -49,13 +53,22 @@ def of_study(params: Params, name: str) -> Item | None:
     study = params.studied(name)
     if not params.runs(study):
         return None
-    made, variants = feed(params, study.task, study.dataset, study.model), study.variants()
+    own, variants = params.trained_longer(study.model, study.times), study.variants()
     settings = {
-        cell: setting(params, cell, variants[cell.varied] if cell.arm == study.arm else None)
+        cell: setting(own, cell, variants[cell.varied] if cell.arm == study.arm else None)
         for cell in study_cells(params, name)
     }
-    runs = paths.study_runs_folder(name)
-    return Item(f"study-{name}", runs, list(settings), settings, made, partial(once, settings))
+    made, runs = feed(own, study.task, study.dataset, study.model), paths.study_runs_folder(name)
+    known, followers = _apart(settings)
+    rounds = partial(once, known)
+    rounds = partial(in_turn, rounds, followers) if followers else rounds
+    return Item(f"study-{name}", runs, list(settings), known, made, rounds)
+
+
+def _apart(settings: dict[Cell, Setting]) -> tuple[dict[Cell, Setting], dict[Cell, Setting]]:
+    """The cells whose settings stand in params.yaml, and those that follow cells of another arm."""
+    followers = {cell: own for cell, own in settings.items() if twin(cell) is not None}
+    return {cell: own for cell, own in settings.items() if cell not in followers}, followers
 
 
 def setting(params: Params, cell: Cell, overrides: dict[str, Any] | None = None) -> Setting:

@@ -15,9 +15,7 @@ from descent.tasks.lm.losses import token_loss
 from descent.tasks.lm.schema import LanguageModel
 from descent.tasks.text.data import Texts
 from descent.tasks.text.embeddings import EmbeddingTask, Tokenised, noisy_embeddings
-from descent.training.noise import DROPOUT, generator, seeded
-
-DRAWS = 2  # the fourth number of the key of a batch's stream of which tokens and layers are read out
+from descent.training.noise import DRAWS, DROPOUT, generator, seeded
 
 
 class Batch(NamedTuple):
@@ -76,7 +74,7 @@ class InstructionTask(EmbeddingTask):
         """
         model.train(batch.training)
         with seeded(*batch.key, DROPOUT, device=self.device):
-            noisy = noisy_embeddings(model, batch.ids, batch.key, self.eps, self.scale(model))
+            noisy = noisy_embeddings(model, batch.ids, batch.key, self.levels(batch), self.scale(model))
             states = model.states(noisy)
         *below, last = (state.squeeze(0)[batch.predicts] for state in states)
         targets, layers = batch.targets, len(below)

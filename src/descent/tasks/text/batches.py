@@ -43,7 +43,7 @@ class ClassificationTask(EmbeddingTask):
         """f_0 ... f_L: the mean cross-entropy of each layer's output, from one forward."""
         model.train(batch.training)
         with seeded(*batch.key, DROPOUT, device=self.device):
-            noisy = noisy_embeddings(model, batch.ids, batch.key, self.eps, self.scale(model))
+            noisy = noisy_embeddings(model, batch.ids, batch.key, self.levels(batch), self.scale(model))
             logits = layer_logits(model, Embedded(noisy, batch.mask))
         return text_losses(logits, batch.labels).mean(-1)
 

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from descent.cells import Cell
 from descent.tasks.text.data import Texts, batches, by_length
-from descent.training.noise import VALIDATION, Stream, embedding_scale, perturb
+from descent.training.arm import ranged
+from descent.training.noise import VALIDATION, Stream, drawn_levels, embedding_scale, perturb
 
 
 @runtime_checkable
@@ -42,6 +43,7 @@ class EmbeddingTask(ABC):
     ) -> None:
         (self.seed,) = {cell.seed for cell in cells}
         self.eps = torch.tensor([cell.eps for cell in cells], device=device)
+        self.ranged = ranged(cells[0].arm)
         self.device, self.texts = device, data.split("train")
         self.size, self.pool = min(batch, len(self.texts)), length_pool
         self.steps = len(self.texts) // self.size
@@ -76,6 +78,12 @@ class EmbeddingTask(ABC):
         key = (self.seed, epoch, step)
         return self.gather(self.texts, self.order[1][step], key, self.device)._replace(training=True)
 
+    def levels(self, batch: Any) -> Float[Tensor, "#cells *each"]:
+        """eps, or in training one from [0, eps] for every text, as the arm says."""
+        if self.ranged and batch.training:
+            return drawn_levels(self.eps, batch.key, len(batch.ids), self.device)
+        return self.eps
+
     def validation(self) -> Iterable[tuple[Any, int]]:
         """All validation texts, with the same noise in every epoch and for every seed."""
         return ((batch, self.weight(batch)) for batch in self.held_out)
@@ -101,7 +109,7 @@ def noisy_embeddings(
     model: nn.Module,
     ids: Int64[Tensor, "batch tokens"],
     key: tuple[int, ...],
-    level: Float[Tensor, " cells"],
+    level: Float[Tensor, "#cells *each"],
     sigma: Float[Tensor, "#cells"],
 ) -> Float[Tensor, "cells batch tokens width"]:
     """The word embeddings of a batch at noise level * sigma; the unit noise follows the key alone."""

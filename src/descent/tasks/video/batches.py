@@ -13,7 +13,8 @@ from descent.cells import Cell
 from descent.schema import VideoBudget
 from descent.tasks.video.data import Frames, Prepared, Sequences
 from descent.tasks.video.losses import PatchLoss, denoising_losses
-from descent.training.noise import DROPOUT, VALIDATION, Stream, perturb, seeded
+from descent.training.arm import ranged
+from descent.training.noise import DROPOUT, VALIDATION, Stream, drawn_levels, perturb, seeded
 
 Inputs = Sequences | Frames
 Split = Literal["train", "validation", "test"]
@@ -32,7 +33,8 @@ class DenoisingTask(ABC):
     """Batches of (noisy, clean) inputs and the squared error of every layer's output.
 
     Cells of one seed see the same clean inputs and the same unit noise, scaled by their own eps; so do the
-    cells of the other arms. A batch is a function of (seed, epoch, step) alone.
+    cells of the other arms. A batch is a function of (seed, epoch, step) alone. Where the budget says so, a seed
+    draws the clips too.
     """
 
     def __init__(
@@ -48,15 +50,23 @@ class DenoisingTask(ABC):
         self.seeds = sorted({cell.seed for cell in cells})
         self.seed_of_cell = torch.tensor([self.seeds.index(cell.seed) for cell in cells], device=device)
         self.eps = torch.tensor([cell.eps for cell in cells], device=device)
-        self.train = self.inputs(prepared, budget, "train")
-        drawn = min(len(self.train), budget.epoch_inputs or len(self.train))
+        self.ranged = ranged(cells[0].arm)
+        every = len(self.inputs(prepared, budget, "train"))
+        drawn = min(every, budget.epoch_inputs or every)
         self.size = min(budget.batch, drawn)
         self.steps = drawn // self.size
+        own = [prepared.drawn(seed) for seed in self.seeds] if budget.clips == "drawn" else [prepared]
+        self.train = [self.inputs(one, budget, "train") for one in own] * (len(self.seeds) // len(own))
         self.order: tuple[int, np.ndarray] = (-1, np.empty(0))
-        held_out = self.inputs(prepared, budget, "validation")
+        held_out = [self.inputs(one, budget, "validation") for one in own]
+        count = len(held_out[0])
         self.held_out = [
-            self._noisy(held_out.gather(index)[None], [(VALIDATION, int(index[0]))], training=False)
-            for index in np.array_split(np.arange(len(held_out)), -(-len(held_out) // budget.batch))
+            self._noisy(
+                torch.stack([one.gather(index) for one in held_out]),
+                [(VALIDATION, int(index[0]))] * len(held_out),
+                training=False,
+            )
+            for index in np.array_split(np.arange(count), -(-count // budget.batch))
         ]
 
     @staticmethod
@@ -70,12 +80,13 @@ class DenoisingTask(ABC):
         """Whether f is the squared error summed over a patch's pixels, or the mean over all numbers."""
 
     def batch(self, epoch: int, step: int) -> Batch:
-        """Inputs drawn without replacement within an epoch."""
+        """Inputs drawn without replacement within an epoch, again from the first where a seed drew fewer."""
         if self.order[0] != epoch:
-            orders = [np.random.default_rng([seed, epoch]).permutation(len(self.train)) for seed in self.seeds]
-            self.order = (epoch, np.stack(orders))
+            pairs = zip(self.seeds, self.train, strict=True)
+            orders = [np.random.default_rng([seed, epoch]).permutation(len(own)) for seed, own in pairs]
+            self.order = (epoch, np.stack([np.resize(order, self.steps * self.size) for order in orders]))
         chosen = self.order[1][:, step * self.size : (step + 1) * self.size]
-        clean = torch.stack([self.train.gather(index) for index in chosen])
+        clean = torch.stack([own.gather(index) for own, index in zip(self.train, chosen, strict=True)])
         return self._noisy(clean, [(seed, epoch, step) for seed in self.seeds], training=True)
 
     def validation(self) -> Iterable[tuple[Batch, int]]:
@@ -90,9 +101,13 @@ class DenoisingTask(ABC):
         """Pixels in [0, 1] and their noisy versions, from uint8 (seeds, batch, rows, columns)."""
         clean = inputs.to(self.device, non_blocking=True).float() / 255
         unit = torch.stack([Stream(*key, device=self.device).normal(*clean.shape[1:]) for key in keys])
+        level = self.eps
+        if self.ranged and training:
+            levels = torch.stack([drawn_levels(self.eps, key, clean.shape[1], self.device) for key in keys])
+            level = levels[self.seed_of_cell, torch.arange(len(self.eps))]
         if len(keys) > 1:  # one clean batch a seed: hand each cell its own
             clean, unit = clean[self.seed_of_cell], unit[self.seed_of_cell]
-        return Batch(perturb(clean, unit, self.eps, self.sigma), clean, keys[0], training)
+        return Batch(perturb(clean, unit, level, self.sigma), clean, keys[0], training)
 
 
 class SequenceTask(DenoisingTask):

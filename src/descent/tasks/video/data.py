@@ -11,6 +11,10 @@ from torch import Tensor
 
 from descent.errors import UserError
 
+FEW, BLOCK = 10, 60  # with fewer clips an item is a block of so many frames, else a clip
+HELD = 0.25  # share of the clips that validate where a seed draws them
+CLIPS = 2**32 - 6  # the first number of that draw's key, as in training.noise
+
 
 @dataclass(frozen=True)
 class Sequences:
@@ -32,6 +36,12 @@ class Sequences:
     def clip(self) -> Int[np.ndarray, " sequences"]:
         """The number of each sequence's clip."""
         every = np.repeat(self.clips, self.places)
+        return every if self.subset is None else every[self.subset]
+
+    @property
+    def item(self) -> Int[np.ndarray, " sequences"]:
+        """What a resample of the test set draws: the number of each sequence's clip, or block of a clip."""
+        every = np.repeat(_items(self.clips, self.starts), self.places)
         return every if self.subset is None else every[self.subset]
 
     def __len__(self) -> int:
@@ -59,20 +69,20 @@ class Frames:
     """Whole frames, one by one: no time."""
 
     frames: UInt8[np.ndarray, "frames size size"]
-    clips: Int[np.ndarray, " frames"]  # number of the clip that each frame is in
-    subset: Int[np.ndarray, " subset"] | None  # numbers of the frames in use; None: all
+    clip: Int[np.ndarray, " used"]  # number of the clip that each frame in use is in
+    places: Int[np.ndarray, " used"]  # where each frame in use stands among all
 
     @property
-    def clip(self) -> Int[np.ndarray, " used"]:
-        """The number of each frame's clip."""
-        return self.clips if self.subset is None else self.clips[self.subset]
+    def item(self) -> Int[np.ndarray, " used"]:
+        """What a resample of the test set draws: the number of each frame's clip, or block of a clip."""
+        return _items(self.clip, self.places)
 
     def __len__(self) -> int:
-        return len(self.frames) if self.subset is None else len(self.subset)
+        return len(self.places)
 
     def gather(self, index: Int[np.ndarray, " batch"]) -> UInt8[Tensor, "batch size size"]:
         """The frames with these numbers."""
-        return torch.from_numpy(self.frames[index if self.subset is None else self.subset[index]])
+        return torch.from_numpy(self.frames[self.places[index]])
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,27 @@ class Prepared:
     digest: str
     synthetic: bool
     clips: dict[str, list[tuple[str, int, int]]]  # split: (name, first frame, frames)
+    joined: bool = False  # whether the clips of training and validation are counted in one array of both
+
+    def drawn(self, seed: int) -> "Prepared":
+        """The data set as a seed draws it: a quarter of its clips that do not test validate, at least one; of the
+        others as many as there are are drawn with replacement to train.
+
+        Validation clips are cut to the length of the shortest clip, so that all seeds validate on as much.
+
+        Raises:
+            UserError: fewer than two clips.
+        """
+        before = sum(frames for *_, frames in self.clips["train"])
+        pool = [*self.clips["train"], *((name, first + before, n) for name, first, n in self.clips["validation"])]
+        held = max(1, round(len(pool) * HELD))
+        numbers = np.random.default_rng([CLIPS, seed])
+        order = numbers.permutation(len(pool))
+        shortest = min(frames for *_, frames in pool)
+        validation = [(*pool[clip][:2], shortest) for clip in sorted(order[:held])]
+        train = [pool[clip] for clip in sorted(numbers.choice(order[held:], len(pool) - held))]
+        clips = {"train": train, "validation": validation, "test": self.clips["test"]}
+        return replace(self, clips=clips, joined=True)
 
     def sequences(self, split: str, tokens: int, limit: int | None = None, seed: int = 0) -> Sequences:
         """All sequences of `tokens` patches in a split, not overlapping in time, none across two clips.
@@ -113,12 +144,26 @@ class Prepared:
 
     def whole(self, split: str, limit: int | None = None, seed: int = 0) -> Frames:
         """All frames of a split, or as many of them as `limit` says, as in `sequences`."""
-        frames = self._arrays(split)
-        numbers = np.repeat(np.arange(len(self.clips[split])), [count for _, _, count in self.clips[split]])
-        return Frames(frames, numbers, _subset(len(frames), limit, seed))
+        clips = self.clips[split]
+        places = np.concatenate([first + np.arange(count) for _, first, count in clips])
+        numbers = np.repeat(np.arange(len(clips)), [count for *_, count in clips])
+        chosen = _subset(len(places), limit, seed)
+        chosen = np.arange(len(places)) if chosen is None else chosen
+        return Frames(self._arrays(split), numbers[chosen], places[chosen])
 
     def _arrays(self, split: str) -> UInt8[np.ndarray, "frames size size"]:
-        return np.load(self.folder / f"{split}.npy", mmap_mode="r")
+        names = ("train", "validation") if self.joined and split != "test" else (split,)
+        arrays = [np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in names]
+        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)  # in memory: for samples of a data set
+
+
+def _items(clip: Int[np.ndarray, " of"], frame: Int[np.ndarray, " of"]) -> Int[np.ndarray, " of"]:
+    """Clips; of few the blocks of each, which share less than neighbouring frames do."""
+    names, number = np.unique(clip, return_inverse=True)
+    if len(names) >= FEW:
+        return number
+    first = np.array([frame[number == name].min() for name in range(len(names))])
+    return np.unique(np.stack([number, (frame - first[number]) // BLOCK]), axis=1, return_inverse=True)[1]
 
 
 def _subset(count: int, limit: int | None, seed: int) -> Int[np.ndarray, " subset"] | None:

@@ -99,6 +99,7 @@ def also(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[pd.D
         else:
             space, key = Pixels(), module.INPUTS
         task = TASKS[module.INPUTS]
+        cells = {cell.arm: cell for cell in reference_cells(params, prepared.name, model)}
         if key not in known:
             tests, run = task.inputs(prepared, budget, "test"), []
             frames = prepared.whole("test", limit=evaluation.classical_frames)
@@ -106,14 +107,14 @@ def also(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[pd.D
                 swept, apply = levels(params, shift), apply_of(params, shift)
                 ask = partial(sweep, apply=apply, sigma=scale, cells=1, settings=evaluation, device=device)
                 for name, plain in PLAIN.items():
-                    run.append((shift, name, ask(Map(space, plain), tests, swept), swept))
+                    if name in cells:
+                        run.append((shift, name, ask(Map(space, plain), tests, swept), swept))
                 for name, told in CLASSICAL.items() if shift == TRAINED else ():
                     # A filter is told the level, so that every level has its own.
                     parts = [ask(Map(space, told(level * scale)), frames, [level]) for level in swept]
                     run.append((shift, name, _joined(parts), swept))
             known[key] = run
         told_units = units(params, task, space)
-        cells = {cell.arm: cell for cell in reference_cells(prepared.name, model)}
         for shift, name, found, swept in known[key]:
             rows = pd.DataFrame(_rows(told_units, cells[name], found, swept, 0))
             tables.append(rows.assign(profile=params.profile, shift=shift, **vars(cells[name])))
@@ -163,15 +164,15 @@ def _replicates(
     swept: Sequence[float],
     items: int,
 ) -> Iterable[Row]:
-    """On every resample of the test clips: mean RMSE within and beyond the training level, whether f_l falls."""
+    """On every resample of the test items: mean ln RMSE up to and above the training level, whether f_l falls."""
     gammas = np.array([level in set(map(float, params.video.evaluation.gammas)) for level in swept])
     inside = np.array(swept) <= cell.eps + 1e-9
-    rmse = units.grays * np.sqrt(error[:, -1])
+    log_rmse = np.log(units.grays) + np.log(error[:, -1]) / 2
     own, constraints = error[swept.index(cell.eps)], problem(params, cell)
     scores = {"descending": replicates.descending(own, constraints.cap_layer if constraints else 0)}
     for name, chosen in (("in", gammas & inside), ("out_of", gammas & ~inside)):
         if chosen.any():
-            scores[f"rmse_{name}_distribution"] = rmse[chosen].mean(axis=0)
+            scores[f"log_rmse_{name}_distribution"] = log_rmse[chosen].mean(axis=0)
     return replicates.rows(scores, items, cell.eps, cell.layers)
 
 

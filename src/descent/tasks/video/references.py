@@ -60,7 +60,12 @@ def nl_means(noise: float) -> Filter:
     return partial(_by_frame, known, noise)
 
 
-PLAIN: dict[str, Filter] = {"identity": identity, "zero": zero}  # need to be told nothing
+def frame_mean(noisy: Tensor) -> Tensor:
+    """Every patch as the mean of its sequence: what averaging over time does without learning."""
+    return noisy.mean(-2, keepdim=True).expand_as(noisy)
+
+
+PLAIN: dict[str, Filter] = {"identity": identity, "zero": zero, "frame_mean": frame_mean}  # are told nothing
 CLASSICAL: dict[str, Callable[[float], Filter]] = {"tv_chambolle": tv_chambolle, "nl_means": nl_means}
 
 

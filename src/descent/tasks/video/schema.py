@@ -73,6 +73,7 @@ class Grids(Schema):
     layers: Grid[Count]
     eps: list[NonNegative]
     seeds: Grid[Seed]
+    clips: Literal["official", "drawn"]
     tokens: Count
     batch: Count
     epochs: Count

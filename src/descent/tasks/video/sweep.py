@@ -23,8 +23,8 @@ Apply = Callable[[Tensor, Tensor, Stream, float], Tensor]
 class Sweep:
     """Errors of a stack of cells on test inputs; means over inputs, pixels and noise draws.
 
-    An item is what a bootstrap resamples: all inputs of one clip. They share its scene, light and figures, so
-    resampling single sequences or frames would take them for more evidence than they are.
+    An item is what a bootstrap resamples: all inputs of one clip, or of a block of one. They share its scene and
+    light, so resampling single sequences or frames would take them for more evidence than they are.
     """
 
     by_item: Float[np.ndarray, "levels cells depth items"]  # mean squared error per pixel, in the answers' units
@@ -60,7 +60,7 @@ def sweep(
         cells: the size of the model's cells axis.
         progress: called with the number of inputs done, times cells.
     """
-    items = np.unique(inputs.clip, return_inverse=True)[1]
+    items = np.unique(inputs.item, return_inverse=True)[1]
     sizes = np.bincount(items)
     error, last, count = 0.0, 0.0, 0
     for start in range(0, len(inputs), settings.batch):

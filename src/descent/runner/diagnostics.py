@@ -1,0 +1,70 @@
+"""What a cell's history says of how it trained: the rows by which one sees whether the constraints acted."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from safetensors import safe_open
+
+from descent.analysis.results import Row
+from descent.cells import Cell
+
+TAIL = 0.25  # the share of the epochs, the last ones, over which tail statistics go
+SHOWN_SEED = 0  # whose epochs are kept one by one, for figures; those of all seeds would be most of the table
+BY_EPOCH = {
+    "loss_epoch": "loss_validation",
+    "violation_epoch": "violation_validation",
+    "multiplier_epoch": "multiplier_mean",
+    "weight_epoch": "weight_mean",
+}
+
+
+def rows(place: Path, cell: Cell, tolerance: float, warmup: int) -> Iterable[Row]:
+    """The rows of a trained cell.
+
+    Args:
+        place: its folder, with history.csv, cell.json and the weights.
+        tolerance: on the relative violation of an epoch that counts as feasible.
+        warmup: epochs at the start in which nothing is enforced.
+    """
+    log = pd.read_csv(place / "history.csv")
+    made_by = json.loads((place / "cell.json").read_text())["made_by"]
+    yield _row(cell, "clipped", log.drop_duplicates("epoch")["clipped"].mean())
+    yield _row(cell, "seconds", made_by["seconds"] / made_by["cells_in_stack"])
+    yield _row(cell, "parameters", _numbers(place / "weights.safetensors"))
+    by = {name: log.pivot(index="epoch", columns="layer", values=name) for name in log.columns[2:]}
+    tail = log["epoch"].nunique() - max(2, round(TAIL * log["epoch"].nunique()))
+    yield _row(cell, "oscillation", _swing(by["loss_train"].iloc[tail:])[0])
+    for metric, column in (("multiplier", "multiplier_mean"), ("weight", "weight_mean")):
+        for layer, value in (by[column].iloc[tail:].mean() if column in by else pd.Series()).items():
+            yield _row(cell, metric, value, layer)
+    if "multiplier_mean" in by:
+        last = by["multiplier_mean"].iloc[tail:]
+        yield _row(cell, "active", (last.mean() > 0).any())
+        yield _row(cell, "multiplier_oscillation", _swing(last).max())
+    if "violation_validation" in by:
+        worst = by["violation_validation"].iloc[warmup:].max(axis=1)
+        yield _row(cell, "feasible_epochs", (worst <= tolerance).mean())
+    if cell.seed == SHOWN_SEED:
+        for metric, column in BY_EPOCH.items():
+            for epoch, layers in by.get(column, pd.DataFrame()).iterrows():
+                for layer, value in layers.items():
+                    yield _row(cell, metric, value, layer) | {"bin": float(epoch)}
+
+
+def _swing(tail: pd.DataFrame) -> pd.Series:
+    """Standard deviation over mean, by layer; zero where all is zero."""
+    return (tail.std() / tail.mean()).where(tail.mean() != 0, 0.0)
+
+
+def _numbers(path: Path) -> int:
+    with safe_open(path, "np") as file:
+        return int(sum(np.prod(file.get_slice(name).get_shape()) for name in file.keys()))  # noqa: SIM118
+
+
+def _row(cell: Cell, metric: str, value: Any, layer: int | None = None) -> Row:
+    place = {"split": "validation", "gamma": cell.eps, "layer": cell.layers if layer is None else layer}
+    return place | {"metric": metric, "value": float(value)}

@@ -1,0 +1,66 @@
+"""What a history says of how a cell trained, on a history made by hand."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from descent.cells import Cell
+from descent.runner.diagnostics import rows
+
+EPOCHS, LAYERS = 8, 2
+CELL = Cell("video", "ucsd", "ut", "constrained", LAYERS, 0.1, 0)
+
+
+def written(place: Path, multiplier: list[float], arm: str = "constrained", seed: int = 0) -> pd.DataFrame:
+    """The rows of a cell whose lambda_1 is `multiplier` by epoch, whose f_0 is 4 and 6 in turn."""
+    place.mkdir()
+    epochs = np.repeat(np.arange(1, EPOCHS + 1), LAYERS + 1)
+    layers = np.tile(np.arange(LAYERS + 1), EPOCHS)
+    log = pd.DataFrame({"epoch": epochs, "layer": layers})
+    log["loss_train"] = np.where(layers == 0, 5.0 + (-1.0) ** epochs, 1.0)
+    log["loss_validation"] = epochs + layers / 10
+    log["clipped"], log["seconds"] = epochs / 10, 1.0
+    if arm == "constrained":
+        log["multiplier_mean"] = np.where(layers == 1, np.repeat(multiplier, LAYERS + 1), 0.0)
+        log["weight_mean"] = log["multiplier_mean"] + 1
+        log["violation_validation"] = np.where((layers == 2) & (epochs % 2 == 0), 0.5, -0.1)
+    log.to_csv(place / "history.csv", index=False)
+    (place / "cell.json").write_text(json.dumps({"made_by": {"seconds": 12.0, "cells_in_stack": 3}}))
+    save_file({"a": torch.zeros(3, 4), "b": torch.zeros(5)}, place / "weights.safetensors")
+    cell = CELL.__class__(**vars(CELL) | {"arm": arm, "seed": seed})
+    return pd.DataFrame(rows(place, cell, tolerance=0.02, warmup=1))
+
+
+def one(table: pd.DataFrame, metric: str) -> float:
+    (value,) = table.loc[table["metric"] == metric, "value"]
+    return value
+
+
+def test_tail_statistics_are_those_of_the_last_quarter_of_the_epochs(tmp_path: Path) -> None:
+    table = written(tmp_path / "cell", [9, 9, 9, 9, 9, 9, 1, 3])
+    assert one(table, "oscillation") == pytest.approx(np.sqrt(2) / 5)  # of 4 and 6
+    assert one(table, "multiplier_oscillation") == pytest.approx(np.sqrt(2) / 2)  # of 1 and 3
+    assert table.query("metric == 'multiplier'").sort_values("layer")["value"].tolist() == [0, 2, 0]
+    assert table.query("metric == 'weight'").sort_values("layer")["value"].tolist() == [1, 3, 1]
+    assert one(table, "feasible_epochs") == pytest.approx(3 / 7), "of the epochs after the warm-up"
+    assert (one(table, "seconds"), one(table, "parameters")) == (4.0, 17.0)
+    assert one(table, "clipped") == pytest.approx(0.45)
+
+
+def test_a_constraint_is_active_where_a_multiplier_is_above_zero_at_the_end(tmp_path: Path) -> None:
+    assert one(written(tmp_path / "acts", [0, 0, 0, 0, 0, 0, 0, 1e-4]), "active") == 1
+    assert one(written(tmp_path / "acted", [5, 5, 5, 5, 5, 5, 0, 0]), "active") == 0
+
+
+def test_an_arm_that_enforces_nothing_has_no_word_on_it_and_epochs_are_kept_of_seed_0(tmp_path: Path) -> None:
+    table = written(tmp_path / "free", [], arm="unconstrained")
+    assert not set(table["metric"]) & {"active", "multiplier", "feasible_epochs", "multiplier_epoch"}
+    epochs = table.query("metric == 'loss_epoch'")
+    assert len(epochs) == EPOCHS * (LAYERS + 1)
+    assert epochs.query("bin == 3 and layer == 2")["value"].tolist() == [3.2]
+    assert "loss_epoch" not in set(written(tmp_path / "other", [0.0] * 8, seed=1)["metric"])
