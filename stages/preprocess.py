@@ -1,7 +1,7 @@
-"""python -m stages.preprocess <task> <dataset> [tokenizer]: what models read, in data/prepared.
+"""python -m stages.preprocess <task> <dataset>: what the models in use read, in data/prepared.
 
 Video: arrays of gray frames in data/prepared/<dataset>; text and language model: token numbers in
-data/prepared/<dataset>/<tokenizer>.
+data/prepared/<dataset>/<tokenizer>, of the tokenizers that the models in use name.
 """
 
 import sys
@@ -10,9 +10,9 @@ from descent import config, errors
 from descent.components import of_task
 
 
-def main(task: str, dataset: str, tokenizer: str = "") -> None:
+def main(task: str, dataset: str) -> None:
     """Hold out validation data, decode or tokenise, measure."""
-    of_task(task, "prepare").stage(config.load(), dataset, tokenizer)
+    of_task(task, "prepare").stage(config.load(), dataset)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,20 @@
-"""python -m stages.scorecard: data/scorecard.csv, what becomes of each claim of the paper here."""
+"""python -m stages.scorecard: data/scorecard.csv, what becomes of each claim, and the tables behind it."""
 
 from pathlib import Path
 
 from descent import config as params
 from descent import errors
-from descent.analysis import results
-from descent.analysis.scorecard import scorecard
+from descent.analysis import effects, results, scorecard
 
 
 def main() -> None:
-    """Measure every claim on the results table, with intervals over test items and seeds."""
-    values = params.load(params.OF_RESULTS)
-    card = scorecard(results.read(Path("data/results.parquet"), values.profile), values)
-    card.to_csv("data/scorecard.csv", index=False, float_format="%.6g", lineterminator="\n")
+    """Pair the arms of the results table, check what must hold, and judge every claim."""
+    values, data = params.load(params.OF_RESULTS), Path("data")
+    table = results.read(data / "results.parquet", values.profile)
+    pairs = effects.pairs(table, values)
+    scorecard.save(pairs, scorecard.facts(pairs, table, values), data)
+    card = scorecard.judged(*scorecard.load(data))
+    card.to_csv(data / "scorecard.csv", index=False, float_format="%.6g", lineterminator="\n")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,22 @@
-"""python -m stages.train <task> <dataset> <model>: all cells of a model on a data set, in every arm."""
+"""python -m stages.train <task> <dataset> [model ...]: every cell of the models in use, or of these."""
 
 import sys
 
-from descent import config, errors
+from descent import config, errors, paths
+from descent.components import TASKS
+from descent.errors import UserError
 from descent.runner.items import train
 from descent.tasks.common.items import of_model
 
 
-def main(*words: str) -> None:
+def main(task: str, dataset: str, *models: str) -> None:
     """Write data/runs/<task>/<dataset>/<model>/."""
-    train(of_model(config.load(), *words))
+    params = config.load()
+    if task not in TASKS:
+        raise UserError(f"unknown task {task!r}; known: {', '.join(TASKS)}")
+    paths.runs_folder(task, dataset).mkdir(parents=True, exist_ok=True)
+    for model in models or getattr(params, task).models:
+        train(of_model(params, task, dataset, model))
 
 
 if __name__ == "__main__":

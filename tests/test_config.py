@@ -101,7 +101,7 @@ def values_of(params: Params) -> dict[str, Any]:
         ({"comparison.ours": "deep_supervision"}, "comparison (of arms)", "unknown name 'deep_supervision'"),
         ({"comparison.baseline": "constrained"}, "comparison (of arms)", "twice"),
         ({"objectives.erm": {}}, "objectives", "unknown name 'erm'"),
-        ({"studies": ["alpah"]}, "studies", "unknown name 'alpah'; known: alpha, dual_lr, resilience, infeasible"),
+        ({"studies": ["alpah"]}, "studies", "unknown name 'alpah'; known: alpha, dual_lr, resilience, solver"),
         ({"studies": ["alpha", "alpha"]}, "studies", "twice"),
         ({"profile": "papre"}, "profile", "unknown name 'papre'; known: demo, small, paper"),
         ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: dust, dust_per_layer, dust_sh"),
@@ -122,7 +122,7 @@ def values_of(params: Params) -> dict[str, Any]:
         ({"text.evaluation.shifts": ["salt_and_pepper"]}, "text.evaluation.shifts", "known: gaussian"),
         ({"video.evaluation.shifts": ["gaussian"] * 2}, "video.evaluation.shifts", "twice"),
         (
-            {"text.tokenizers": ["gpt"]},
+            {"models.ut_text.tokenizer": "gpt"},
             "profiles.demo.text.tokenizers",
             "unknown name 'gpt'; known: bert, roberta",
         ),

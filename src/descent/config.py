@@ -26,6 +26,8 @@ MOVED = {  # keys of former layouts, and where their values stand now
     "evaluation": "video.evaluation",
     "infeasible": "study.infeasible",
     "ablation": "study (alpha, dual_lr, resilience)",
+    "text.tokenizers": "models (the `tokenizer` of each)",
+    "lm.tokenizers": "models (the `tokenizer` of each)",
     "video.methods": "arms",
     "text.methods": "arms",
     "lm.methods": "arms",
@@ -117,7 +119,7 @@ class Params(Schema):
             for model in section.models:
                 _known("models", [model], self.models)
                 _known(f"profiles.{self.profile}.{task}.models", [self._root(model)], grids.models)
-            for name in getattr(section, "tokenizers", []):
+            for name in self.tokenizers(task):
                 _known(f"profiles.{self.profile}.{task}.tokenizers", [name], grids.tokenizers)
         return self
 
@@ -140,6 +142,15 @@ class Params(Schema):
     def task_of(self, model: str) -> str:
         """The task of a model, as its file says."""
         return self.components["models"][model]["TASK"]
+
+    def tokenizer(self, model: str) -> str:
+        """The tokenizer of a model of text, as its section says."""
+        return self._of_model(self.models, model).get("tokenizer", "")
+
+    def tokenizers(self, task: str) -> list[str]:
+        """The tokenizers that a task's models in use name, each once; none of video."""
+        models = getattr(self, task).models
+        return sorted({self.tokenizer(model) for model in models} - {""})
 
     def source(self, task: str, dataset: str) -> Any:
         """Where a data set comes from, as its task's Source.

@@ -8,11 +8,11 @@ from descent.config import Params
 def prepared_folder(params: Params, task: str, dataset: str, model: str) -> Path:
     """What a model reads of a data set: frames; of text and instructions their tokens, by its tokenizer."""
     folder = Path("data/prepared") / dataset
-    return folder if task == "video" else folder / params.models[model]["tokenizer"]
+    return folder if task == "video" else folder / params.tokenizer(model)
 
 
-def runs_folder(task: str, dataset: str, model: str) -> Path:
-    """Where training writes the cells of a model on a data set, a folder each."""
+def runs_folder(task: str, dataset: str, model: str = "") -> Path:
+    """Where training writes the cells of a model on a data set, a folder each; without a model, of all models."""
     return Path("data/runs") / task / dataset / model
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from descent.analysis import summary, theory
-from descent.analysis.evidence import Evidence
+from descent.analysis.effects import pairs
 from descent.analysis.metrics import metrics
 from descent.analysis.results import COLUMNS, read, write
 from descent.analysis.scorecard import scorecard
@@ -82,7 +82,7 @@ READERS: dict[str, Callable[[pd.DataFrame, Params], Any]] = {
     "best_trial": lambda rows, params: best_trial(summary.cells_table(rows, params)),
     "best_text": lambda rows, params: best_text(summary.cells_table(rows, params)),
     "metrics": lambda rows, params: pd.Series(metrics(summary.cells_table(rows, params), params)),
-    "evidence": lambda rows, params: Evidence(rows, params).mean("video", "rmse_out_of_distribution"),
+    "pairs": pairs,
     "scorecard": scorecard,
     "curves": lambda rows, params: pd.concat(plots.curves(rows, params)),
     "theory": lambda rows, params: _bounds(rows, params),
@@ -106,14 +106,11 @@ def test_a_second_shift_changes_no_number_of_the_paper(params: Params, results: 
         same(before, after)
 
 
-@pytest.mark.parametrize("reader", ["scorecard", "evidence"])
+@pytest.mark.parametrize("reader", ["scorecard", "pairs"])
 def test_a_third_arm_changes_no_number_of_the_comparison(results: pd.DataFrame, reader: str) -> None:
     two = fake_params({"arms": ["constrained", "unconstrained"]})
     ours = results["arm"] != "deep_supervision"
     found = READERS[reader](results, fake_params()), READERS[reader](results[ours], two)
-    if reader == "evidence":
-        found = (Evidence(results, fake_params()).arms(found[0]), Evidence(results, two).arms(found[1]))
-        found = tuple(pd.concat(halves) for halves in found)
     pd.testing.assert_frame_equal(*found)
 
 

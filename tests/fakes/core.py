@@ -135,6 +135,11 @@ SMALL = {
     "profiles.demo.video": BUDGET,
 }
 
+DIAGNOSED = [  # tests/runner/test_diagnostics.py
+    *("clipped", "seconds", "parameters", "oscillation", "loss_epoch", "multiplier", "weight", "active"),
+    *("multiplier_oscillation", "feasible_epochs", "violation_epoch", "multiplier_epoch", "weight_epoch"),
+]
+
 
 def values(changes: dict[str, Any] | None = None) -> dict[str, Any]:
     """The frozen parameters as plain values, those that matter to the core replaced by small ones, then `changes`.

@@ -31,7 +31,6 @@ LM_VALUES = {
     "lm.eps": 0.25,
     "lm.datasets": [DATASET],
     "lm.models": [MODEL],
-    "lm.tokenizers": ["llama"],
     "lm.validation_share": 0.1,
     "lm.test_share": 0.1,
     "lm.selection": "final",

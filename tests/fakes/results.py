@@ -26,8 +26,18 @@ COMPONENTS: dict[str, dict[str, dict[str, Any]]] = {
         "unconstrained": {"LABEL": "unconstrained", "ENFORCES": False, "ALL_LAYERS": False},
         "deep_supervision": {"LABEL": "deep supervision", "ENFORCES": False, "ALL_LAYERS": True},
         "penalty": {"LABEL": "penalty", "ENFORCES": False, "ALL_LAYERS": True},
-        "constrained_range": {"LABEL": "constrained, range of noise", "ENFORCES": True, "ALL_LAYERS": True},
-        "erm_range": {"LABEL": "ERM, range of noise", "ENFORCES": False, "ALL_LAYERS": False},
+        "constrained_range": {
+            "LABEL": "constrained, range of noise",
+            "ENFORCES": True,
+            "ALL_LAYERS": True,
+            "NOISE": "range",
+        },
+        "erm_range": {
+            "LABEL": "ERM, range of noise",
+            "ENFORCES": False,
+            "ALL_LAYERS": False,
+            "NOISE": "range",
+        },
         "replay": {"LABEL": "replay", "ENFORCES": False, "ALL_LAYERS": True},
         "replay_positive": {"LABEL": "replay, positive part", "ENFORCES": False, "ALL_LAYERS": True},
     },
@@ -172,7 +182,7 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
     scores = {"descending": constrained}
     for name, inside in (("in", True), ("out_of", False)):
         chosen = [row["value"] for row in swept if (row["gamma"] <= cell.eps + 1e-9) == inside]
-        scores[f"rmse_{name}_distribution"] = sum(chosen) / len(chosen)
+        scores[f"log_rmse_{name}_distribution"] = sum(map(math.log, chosen)) / len(chosen)
     rows += replicate_rows(params.video.evaluation, identity, scores, items=5)
     states = {"feasible": feasible, "diverged": 0.0, "epoch": 17.0}
     last = {"layer": cell.layers}

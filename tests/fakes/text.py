@@ -45,7 +45,6 @@ TEXT = {
     "text.eps": 0.4,
     "text.datasets": [DATASET],
     "text.models": ["ut_text", "distilbert", "roberta"],
-    "text.tokenizers": ["bert"],
     "text.tolerance": 0.02,
     "text.selection": "best",
     "text.length_pool": 2,

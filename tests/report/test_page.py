@@ -10,7 +10,8 @@ import pytest
 
 from descent import config
 from descent.analysis import results, summary
-from descent.analysis.scorecard import VERDICTS
+from descent.analysis import scorecard as scorecard_tables
+from descent.analysis.verdicts import VERDICTS
 from descent.config import Params
 from descent.errors import UserError
 from descent.report import page as report
@@ -173,6 +174,7 @@ def test_real_data_bring_no_notice(params: Params, project: Path, tmp_path: Path
     }
     (tmp_path / "fig03_depth.json").write_text(json.dumps(sidecar))
     card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
+    card = card.assign(why="3 seeds, and 8 are needed")
     page = report.page(tmp_path, tmp_path, cells.assign(profile="small"), {}, card, params)
     assert "synthetic" not in page and "profile: small" in page
 
@@ -216,13 +218,14 @@ def test_the_scorecard_comes_first_and_each_claim_links_to_what_shows_it(project
     words = " ".join(" ".join(Page(text).words).split())
     card = pd.read_csv(project / "data/scorecard.csv")
     counted = card["verdict"].value_counts()
-    told = ", ".join(f"{counted.get(verdict, 0)} {verdict}" for verdict in VERDICTS)
-    assert f"{len(card)} claims: {told}. These verdicts are about synthetic data" in words
-    assert "The rule" in words and "seeds; test items: imdb 400, mnli 400" in words
+    told = ", ".join(f"{counted[verdict]} {verdict}" for verdict in VERDICTS if verdict in counted)
+    assert f"{len(card)} claims: {told}. The data are synthetic, so no claim is tested" in words
+    assert "The rule" in words and "imdb 400, mnli 400" in words and "K = 3, n = " in words
     assert text.index('id="scorecard"') < text.index("<img") and text.count("<tr><td>Video: ") == 6
+    assert text.index(">primary</th>") < text.index(">exploratory</th>")
     depth = card.set_index("claim").loc["video_depth"]
     assert text.count('href="#fig03_depth"') == 2 and text.count(depth["statement"]) == 2
-    assert "MIN_ITEMS test items" in words
+    assert "sign-flip p" in words and "no effect of interest" in words
 
 
 def test_words_of_the_scorecard_are_escaped(params: Params, project: Path) -> None:
@@ -236,10 +239,11 @@ def test_words_of_the_scorecard_are_escaped(params: Params, project: Path) -> No
 def test_the_page_names_the_arms_and_what_is_left_out(params: Params, project: Path, text: str) -> None:
     words = " ".join(" ".join(Page(text).words).split())
     assert "deep supervision deep_supervision" in words and "constrained constrained ours holds its cells" in words
-    assert "Left out" not in words
+    assert f"Left out: {'; '.join(summary.left_out(params))}." in words
     card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
     few = fake_params({"lm.datasets": [], "studies": ["alpha", "dual_lr", "infeasible"]})
-    told = "Left out: lm (lm.datasets is empty); the study resilience (not in studies)."
+    told = f"Left out: {'; '.join(summary.left_out(few))}."
+    assert told.startswith("Left out: lm (lm.datasets is empty); the study resilience (not in studies)")
     rest = cells[cells["experiment"] != "lm"]
     assert told in report.page(project / "figures", project / "data/shown", rest, {}, card, few)
 
@@ -263,7 +267,9 @@ def test_a_part_that_is_left_out_leaves_the_rest_whole(project: Path, tmp_path: 
     assert Path("data/plots/accuracy_vs_gamma.csv").read_text().count("\n") == 1
     assert Path("data/plots/rmse_vs_gamma.csv").read_text().count("\n") > 100
     card = pd.read_csv("data/scorecard.csv").set_index("claim")
-    assert card.loc["text_wins", "words"] == "nothing to compare" and card.loc["video_wins", "ours"] > 0.5
+    assert card.loc["text_wins", ["words", "why"]].tolist() == 2 * ["nothing to compare"]
+    assert card.loc["video_wins", "why"] == "synthetic data"
+    assert len(scorecard_tables.judged(*scorecard_tables.load(Path("data")))) == len(card)
 
 
 def test_a_table_without_rows_is_shown(params: Params, project: Path, tmp_path: Path) -> None:

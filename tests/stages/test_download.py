@@ -49,23 +49,19 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess:
 
 def test_a_data_set_of_ones_own_is_one_file_and_its_words_in_params_yaml(tmp_path: Path) -> None:
     folder = project(tmp_path)
-    for words in (["stages.download", "text", "news"], ["stages.preprocess", "text", "news", "bert"]):
+    for words in (["stages.download", "text", "news"], ["stages.preprocess", "text", "news"]):
         done = run(folder, "-m", *words)
         assert done.returncode == 0, done.stderr
     meta = json.loads((folder / "data/prepared/news/bert/meta.json").read_text())
     assert meta["classes"] == ["sport", "world"] and meta["texts"]["test"] == 40 and not meta["synthetic"]
 
 
-def test_an_unknown_task_and_a_tokenizer_for_video_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unknown_task_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(TESTS / "params.yaml", tmp_path)
     monkeypatch.chdir(tmp_path)
     for stage in (download, preprocess):
         with pytest.raises(UserError, match="unknown task 'audio'; known: video, text, lm"):
             stage.main("audio", "speech")
-    with pytest.raises(UserError, match="a video data set has no tokenizer, such as 'bert'"):
-        preprocess.main("video", "ucsd", "bert")
 
 
 @pytest.mark.parametrize("task", ["video", "text", "lm"])

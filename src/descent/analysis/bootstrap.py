@@ -1,11 +1,9 @@
-"""The bootstrap: how often each item stands in a resample, and the interval that resamples give."""
+"""The bootstrap: how often each item stands in a resample."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float, Int64
-
-LEVEL = 0.95
+from jaxtyping import Int64
 
 
 def counts(items: int, replicates: int, key: Sequence[int]) -> Int64[np.ndarray, "resamples items"]:
@@ -15,19 +13,10 @@ def counts(items: int, replicates: int, key: Sequence[int]) -> Int64[np.ndarray,
     between models is compared on the same items (a paired bootstrap).
 
     Args:
-        key: what the resamples depend on beside the number of items, as perturbations.generator's.
+        key: what the resamples depend on beside the number of items, as training.noise.generator's.
     """
     drawn = np.random.default_rng(np.random.SeedSequence(key)).integers(0, items, (replicates, items))
     cells = drawn + items * np.arange(1, replicates + 1)[:, None]
     table = np.bincount(cells.ravel(), minlength=(replicates + 1) * items).reshape(-1, items)
     table[0] = 1
     return table
-
-
-def interval(replicates: Float[np.ndarray, " replicates"]) -> tuple[float, float]:
-    """The percentile interval of LEVEL over the replicates that have a number; NaN where none has."""
-    known = replicates[np.isfinite(replicates)]
-    if not len(known):
-        return float("nan"), float("nan")
-    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)

@@ -1,27 +1,25 @@
-"""The resampled scores of the results table, paired between the arms: what the scorecard measures claims on."""
+"""The scores of the results table on every resample, as the scorecard asks for them: no cell is left out."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
-from descent.analysis import bootstrap
 from descent.analysis.select import TRAINED, check_named, measured, select
-from descent.analysis.summary import cells_table
+from descent.analysis.summary import PAIR, cells_table
+from descent.components import TASKS
 from descent.config import Params
 
 SETTING = ["dataset", "model", "arm", "layers", "eps", "varied"]
-SEEDS = (2**32 - 5,)  # of the resamples of seeds; those of test items are evaluation's
+ZERO = "zero"  # the reference map that a diverged denoiser scores as
+NO_RATIO, NO_STEP = 1.0, 0.0  # mean ratio of successive losses, and share of steps down, where nothing descends
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results table and its parameters, asked for what one experiment scored on every resample.
-
-    Tables of scores have a row for every cell or setting and a column for every resample; column 0 is no resample
-    but the test set and all seeds. A resample draws test items (in evaluation) and, here, seeds: the same for all
-    arms, so differences between arms are paired. All scores are those under TRAINED, the noise of training.
-    """
+    """The results table and its parameters. All scores are those under TRAINED, the noise of training."""
 
     results: pd.DataFrame
     params: Params
@@ -32,72 +30,98 @@ class Evidence:
         return measured(select(self.results, shift=TRAINED))
 
     @cached_property
+    def plain(self) -> pd.DataFrame:
+        """Those of them that are no resample, no epoch and no histogram, nine rows of ten."""
+        return select(self.known, bin=0.0)
+
+    @cached_property
     def cells(self) -> pd.DataFrame:
-        """One row per cell."""
-        return cells_table(self.results, self.params)
+        """One row per cell, with `lost`: it diverged, or no epoch of it can be reported."""
+        cells = cells_table(self.results, self.params)
+        diverged = cells["diverged"].fillna(False).astype(bool)
+        return cells.assign(lost=cells["trained"] & (diverged | (cells["epoch"].fillna(1) == 0)))
 
     def by_cell(self, experiment: str, name: str) -> pd.DataFrame:
-        """`<name>_replicate` of every trained cell; index SETTING and seed. Empty where there are none.
+        """`<name>_replicate` of every trained cell; index SETTING and seed, a column a resample, 0 the test set.
 
-        A cell without the score, as one that diverged before its first epoch ended, has a row without numbers.
+        A lost cell scores as if it had learned nothing, on every resample (`nothing_learned`). Any other without
+        the score has a row without numbers. Empty where the experiment has no such score.
         """
+        index = [*SETTING, "seed"]
         rows = select(self.known, experiment=experiment, metric=f"{name}_replicate")
+        cells = select(self.cells, experiment=experiment, trained=True).set_index(index)
         if rows.empty:
-            return pd.DataFrame(index=pd.MultiIndex.from_tuples([], names=[*SETTING, "seed"]))
-        check_named(rows, [*SETTING, "seed", "bin"])
-        table = rows.pivot(index=[*SETTING, "seed"], columns="bin", values="value")
-        trained = pd.MultiIndex.from_frame(
-            select(self.cells, experiment=experiment, trained=True)[[*SETTING, "seed"]]
-        )
-        return table.set_axis(table.columns.astype(int), axis=1).reindex(trained)
+            return pd.DataFrame(index=cells.index[:0])
+        check_named(rows, [*index, "bin"])
+        table = rows.pivot(index=index, columns="bin", values="value").reindex(cells.index)
+        worst = self.nothing_learned(name, cells.reset_index()).to_numpy(float)
+        values = np.where(cells["lost"].to_numpy(bool)[:, None], worst[:, None], table.to_numpy(float))
+        return pd.DataFrame(values, cells.index, table.columns.astype(int))
 
-    def weights(self, table: pd.DataFrame) -> pd.DataFrame:
-        """How often each cell's seed stands in each resample, 0 where the cell has no number."""
-        seeds = table.index.get_level_values("seed")
-        names = sorted(set(seeds))
-        drawn = bootstrap.counts(len(names), table.shape[1] - 1, SEEDS).T
-        drawn = pd.DataFrame(drawn, index=names, columns=table.columns)
-        return drawn.loc[seeds].set_axis(table.index).where(table.notna(), 0)
+    def nothing_learned(self, name: str, cells: pd.DataFrame) -> pd.Series:
+        """What each of these cells would score had it learned nothing: a denoiser as the map to zero, a classifier
+        as guessing, a language model with no token right."""
+        if name.startswith("log_rmse"):
+            # The zero map errs alike at all levels: its mean over any of them is that over all.
+            return np.log(self.zero_rmse(cells))
+        if name.startswith("ratio"):
+            return pd.Series(NO_STEP if name == "ratio_below_one" else NO_RATIO, cells.index)
+        if name == "descending":
+            return pd.Series(0.0, cells.index)
+        chance = cells["dataset"].map(self.chance).astype(float)
+        return chance * cells["model"].map(self._range) if name == "area" else chance
 
-    def mean(self, experiment: str, name: str) -> pd.DataFrame:
-        """A score of every setting: the mean over the resampled seeds."""
-        table = self.by_cell(experiment, name)
-        if table.empty:
-            return table.droplevel("seed")
-        weights = self.weights(table)
-        return (table * weights).groupby(SETTING).sum() / weights.groupby(SETTING).sum()
+    def zero_rmse(self, cells: pd.DataFrame) -> pd.Series:
+        """The mean RMSE of the zero map on each cell's data set, in its model's inputs; NaN where not measured."""
+        zero = select(self.cells, arm=ZERO).set_index(["dataset", "model"])["mean_rmse"]
+        wanted = pd.MultiIndex.from_frame(cells[["dataset", "model"]])
+        return zero.reindex(wanted).set_axis(cells.index).astype(float)
 
-    def best(self, experiment: str, name: str) -> pd.DataFrame:
-        """A score of every setting: of the resampled trials the one with the lowest validation loss.
+    def chance(self, dataset: str) -> float:
+        """Accuracy without learning: 1 / classes; of next tokens 0, as of thousands of words."""
+        said = self.params.components["tasks.text.datasets"].get(dataset)
+        return 1 / len(said["CLASSES"]) if said else 0.0
 
-        As in trials.best_trial: trials that diverged come last.
+    def arms(self, table: pd.DataFrame, varied: Iterable[str] = ("",)) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The halves of a table of cells of the comparison's two arms, ours first, on one index PAIR.
+
+        A pair of which one arm has no cell has a row without numbers in that half.
+
+        Args:
+            varied: only cells with one of these values of what a study varies.
         """
-        table = self.by_cell(experiment, name)
-        if table.empty:
-            return table.droplevel("seed")
-        order = select(self.cells, experiment=experiment).assign(
-            diverged=lambda cells: cells["diverged"].fillna(False).astype(bool)
+        table = table[table.index.get_level_values("varied").isin(list(varied))]
+        names = table.index.get_level_values("arm")
+        ours, theirs = (
+            table[names == arm].droplevel(["arm", "varied"])
+            for arm in (self.params.comparison.ours, self.params.comparison.baseline)
         )
-        order = order.sort_values(["diverged", "validation_loss", "seed"]).set_index([*SETTING, "seed"]).index
-        table = table.reindex(order[order.isin(table.index)])
-        drawn = self.weights(table) > 0
-        first = drawn & (drawn.groupby(SETTING).cumsum() == 1)
-        return table.where(first).groupby(SETTING).sum(min_count=1)
+        both = ours.index.union(theirs.index)
+        return ours.reindex(both), theirs.reindex(both)
 
-    def seeds(self, experiment: str) -> int:
-        """How many seeds (of text: trials) the experiment has."""
-        return int(select(self.results, experiment=experiment)["seed"].nunique())
+    @cached_property
+    def capacity(self) -> pd.Series:
+        """By video model, whether its arms have equally many parameters in every pair; of models with pairs."""
+        cells = select(self.cells, experiment="video", trained=True)
+        ours, theirs = self.arms(cells.set_index([*PAIR, "arm", "varied"])[["parameters"]])
+        known = ours.notna().all(axis=1) & theirs.notna().all(axis=1)
+        return (ours == theirs)[known]["parameters"].groupby("model").all()
+
+    def models(self, inputs: str, alike: bool = True) -> list[str]:
+        """The video models on such inputs (patches | frames) whose arms are of equal capacity, or are not."""
+        said = self.params.components["models"]
+        known = self.capacity[self.capacity == alike].index
+        return [model for model in known if said[model]["INPUTS"] == inputs]
+
+    def task(self, experiment: str) -> str:
+        """The task of an experiment, which may be a study."""
+        return experiment if experiment in TASKS else self.params.studied(experiment).task
 
     def items(self, experiment: str) -> dict[str, int]:
         """How many test items each data set of an experiment has."""
         rows = select(self.known, experiment=experiment, metric="test_items")
         return rows.groupby("dataset")["value"].min().astype(int).to_dict()
 
-    def arms(self, table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """The halves of a table of settings of the comparison's two arms, ours first, where both have a row."""
-        comparison, names = self.params.comparison, table.index.get_level_values("arm")
-        halves = [
-            table[names == arm].droplevel(["arm", "varied"]) for arm in (comparison.ours, comparison.baseline)
-        ]
-        both = halves[0].index.intersection(halves[1].index)
-        return halves[0].loc[both], halves[1].loc[both]
+    def _range(self, model: str) -> float:
+        gammas = getattr(self.params, self.params.task_of(model)).evaluation.gammas
+        return max(gammas) - min(gammas)

@@ -1,91 +1,135 @@
-"""The scorecard: what becomes of each claim of the paper here, by one rule.
+"""The scorecard: what becomes of each claim of the paper here, by the protocol's rule.
 
-A claim is turned into one number (claims.py) and a bound that the number must lie above or below. The number is
-worked out again on resamples of the test items (texts; of video whole clips) and of the seeds, with the same
-resamples for all models of a data set. The interval holds the middle 95 % of these. Then the claim is
+Three tables. `pairs`: the effect of every claim, setting, seed and resample of the test items (effects.pairs).
+`facts`: what else a verdict needs (`facts`). `judged` makes the scorecard from these two alone, so a published
+verdict can be worked out again from published pairs. The statistics and the rule: verdicts; what counts as an
+effect: claims; what must hold first: preconditions.
 
-    reproduced      where the interval lies wholly on the claimed side of the bound,
-    not reproduced  where it lies wholly on the other side,
-    cannot tell     where it holds the bound; where there are no rows; and where a data set has fewer than
-                    MIN_ITEMS test items, so that resamples say nothing.
-
-With one seed the interval holds the choice of test items alone, and not the luck of a training; the row says so,
-and how many test items there are: of a handful of clips the interval is rough.
-Bounds: "better" is 0, or half of the cells; "at every layer" is NEARLY_ALL of the cells, "does not" fewer than
-MOST; what the paper calls small or little is LITTLE_RMSE, LITTLE_ACCURACY, and for alpha the number it gives.
+An estimate is the mean over seeds of the 25 % trimmed mean over settings (share: the share of settings).
+Primary claims are corrected by Holm as one family, whether all could be tested or not, on the larger of the t and
+the exact sign-flip p. Exploratory ones are corrected on the t p alone among those that could be tested, and their
+sign-flip p must be below .05 as it is: times a dozen claims it could not be with 6 to 8 seeds, whatever they say.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from descent.analysis import claims
-from descent.analysis.bootstrap import interval
+from descent.analysis import effects, preconditions, verdicts
+from descent.analysis.claims import CLAIMS, Claim, paper_value
 from descent.analysis.evidence import Evidence
+from descent.analysis.preconditions import Case
+from descent.analysis.verdicts import LEVEL, NARROW, Estimate
 from descent.config import Params
 
 PAPER = Path("data/paper/claims.csv")
-NEARLY_ALL, MOST = 0.9, 0.5
-LITTLE_RMSE, LITTLE_ACCURACY = 0.05, 0.01  # relative; one percentage point
-MIN_ITEMS = 5
-BOUNDS = {"NEARLY_ALL": NEARLY_ALL, "MOST": MOST, "MIN_ITEMS": MIN_ITEMS}
-BOUNDS |= {"LITTLE_RMSE": LITTLE_RMSE, "LITTLE_ACCURACY": LITTLE_ACCURACY}
-VERDICTS = REPRODUCED, NOT_REPRODUCED, CANNOT_TELL = "reproduced", "not reproduced", "cannot tell"
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim's number, the side of the bound that it claims, and how its number is written."""
-
-    measure: claims.Measure
-    side: Literal["above", "below"]
-    bound: float
-    unit: Literal["percent", "points", "plain"]
-
-
-CLAIMS = {
-    "descent_video": Claim(claims.descending("video", "ours"), "above", NEARLY_ALL, "percent"),
-    "no_descent_video": Claim(claims.descending("video", "baseline"), "below", MOST, "percent"),
-    "descent_text": Claim(claims.descending("text", "ours"), "above", NEARLY_ALL, "percent"),
-    "no_descent_text": Claim(claims.descending("text", "baseline"), "below", MOST, "percent"),
-    "video_wins": Claim(claims.video_wins, "above", 0.5, "percent"),
-    "video_ood": Claim(claims.video_ood, "above", 0.5, "percent"),
-    "video_cost": Claim(claims.video_cost, "below", LITTLE_RMSE, "percent"),
-    "video_depth": Claim(claims.video_depth, "above", 0.0, "percent"),
-    "text_wins": Claim(claims.text_wins, "above", 0.5, "percent"),
-    "text_ood": Claim(claims.accuracy("text", "out_of", 1), "above", 0.0, "points"),
-    "text_cost": Claim(claims.accuracy("text", "in", -1), "below", LITTLE_ACCURACY, "points"),
-    "text_size": Claim(claims.text_size, "above", 0.0, "percent"),
-    "alpha_ood": Claim(claims.alpha("out_of", 1), "above", 0.0, "points"),
-    "alpha_cost": Claim(claims.alpha("in", -1), "below", 0.003, "points"),
-    "dual_lr": Claim(claims.dual_lr, "below", LITTLE_ACCURACY, "points"),
-    "sample_share": Claim(claims.sample("below_one"), "above", 0.5, "percent"),
-    "sample_mean": Claim(claims.sample("mean"), "below", 1.0, "plain"),
-    "sample_median": Claim(claims.sample("median"), "below", 1.0, "plain"),
-    "lm_ood": Claim(claims.accuracy("lm", "out_of", 1), "above", 0.0, "points"),
-    "lm_cost": Claim(claims.accuracy("lm", "in", -1), "below", LITTLE_ACCURACY, "points"),
-}
-
-
-def verdict(low: float, high: float, side: str, bound: float) -> str:
-    """The rule: an interval without numbers, or that holds the bound, tells nothing."""
-    if low > bound or high < bound:
-        return REPRODUCED if (low > bound) == (side == "above") else NOT_REPRODUCED
-    return CANNOT_TELL
+SETTING = ["dataset", "model", "layers", "eps", "varied"]
+FACTS = ["claim", "model", "why", "effect", "items", "resampled", "paper_value"]
+NUMBERS = ["estimate", "low", "high", "low90", "high90", "p", "p_exact", "p_holm"]
+PREDICTED = ["prediction_low", "prediction_high", "paper_value", "paper_inside"]
+COLUMNS = ["claim", "statement", "paper", "source", "shown_in", "group", "kind", "below", *NUMBERS, "effect"]
+COLUMNS += ["unit", "seeds", "settings", "items", "words", "verdict", "why", *PREDICTED]
+BY_MODEL = ["claim", "model", "estimate", "low", "high", "effect", "unit", "seeds", "settings", "words", "why"]
+WHOLE = ""  # the column `model` of facts about a claim
 
 
 def scorecard(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """One row a claim, in the order of the paper's file: its words, the paper's figure, ours, and the verdict.
+    """COLUMNS, one row a claim, in the order of the paper's file; numbers are NaN where there are none."""
+    found = effects.pairs(results, params)
+    return judged(found, facts(found, results, params))
 
-    Columns beside those of PAPER: `ours`, `low`, `high` (NaN where not measured), `words`, `side`, `bound`,
-    `unit`, `seeds` (of text: trials), `items` (test items of each data set, as words), `verdict`.
+
+def facts(pairs: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """FACTS: a row for every model of a claim, and before these one with an empty `model` for the claim.
+
+    `why`: the preconditions that fail, in words; a model of which some do is left out of its claim. `effect`:
+    smallest effect of interest, margin or bound. `items`: test items of each data set, in words; `resampled`: the
+    smallest of these numbers. `paper_value`: claims'. Those of the claim are of the models that are left in.
     """
-    paper, evidence = pd.read_csv(PAPER).set_index("claim"), Evidence(results, params)
-    rows = {name: _row(claim, evidence) for name, claim in CLAIMS.items()}
-    return paper.join(pd.DataFrame.from_dict(rows, orient="index"), how="outer").loc[paper.index].reset_index()
+    evidence, rows = Evidence(results, params), []
+    for name, claim in CLAIMS.items():
+        whole = Case(name, claim, pairs[pairs["claim"] == name], evidence)
+        generated = preconditions.real_data(whole)
+        gone = {} if generated else preconditions.failed_by_model(whole)
+        left = [model for model, why in gone.items() if not why]
+        inside = replace(whole, pairs=_left_in(whole.pairs, left))
+        why = preconditions.failed(inside)
+        if not why and gone and not left:
+            why = "; ".join(dict.fromkeys(gone.values()))
+        rows.append(_fact(inside, WHOLE, why))
+        models = gone or dict.fromkeys(sorted(whole.pairs["model"].unique()), generated)
+        for model, why in models.items():
+            rows.append(_fact(replace(whole, pairs=_left_in(whole.pairs, [model])), model, why))
+    return pd.DataFrame(rows, columns=FACTS)
+
+
+def _fact(case: Case, model: str, why: str) -> dict[str, object]:
+    used = set(case.pairs["dataset"])
+    items = {name: count for name, count in case.evidence.items(case.claim.experiment).items() if name in used}
+    return {
+        "claim": case.name,
+        "model": model,
+        "why": why,
+        "effect": _effect(case.claim, case.pairs, case.evidence.params),
+        "items": ", ".join(f"{dataset} {count}" for dataset, count in items.items()),
+        "resampled": min(items.values(), default=0),
+        "paper_value": paper_value(case.name) if model == WHOLE else np.nan,
+    }
+
+
+def judged(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
+    """The scorecard from the tables that `save` wrote and `load` reads; columns as `scorecard`.
+
+    A claim of which no model passes still has the numbers of all its models, and no verdict.
+    """
+    known, of_models = dict(iter(pairs.groupby("claim"))), facts[facts["model"] != WHOLE]
+    rows = []
+    for fact in facts[facts["model"] == WHOLE].to_dict("records"):
+        models = of_models[of_models["claim"] == fact["claim"]]
+        own = _left_in(known.get(fact["claim"], pairs[:0]), models["model"][models["why"] == ""])
+        gone = [f"{row['model']} ({row['why']})" for row in models.to_dict("records") if row["why"]]
+        row = fact | _measured(fact, own)
+        if gone and not fact["why"]:
+            row["words"] = f"{row['words']}; left out: {', '.join(gone)}"
+        rows.append(row)
+    card = pd.DataFrame(rows)
+    card["p_holm"] = _adjusted(card)
+    card["verdict"] = verdicts.decide(card)
+    inside = (card["prediction_low"] <= card["paper_value"]) & (card["paper_value"] <= card["prediction_high"])
+    unknown = card[["prediction_low", "paper_value"]].isna().any(axis=1)
+    card["paper_inside"] = inside.astype("boolean").mask(unknown)
+    return pd.read_csv(PAPER).merge(card, how="left", on="claim", validate="one_to_one")[COLUMNS]
+
+
+def by_model(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
+    """BY_MODEL: each claim on each of its models alone, with what the model failed (`why`); exploratory."""
+    known = dict(iter(pairs.groupby(["claim", "model"])))
+    models = facts[facts["model"] != WHOLE].to_dict("records")
+    return pd.DataFrame(
+        [fact | _measured(fact, known[fact["claim"], fact["model"]]) for fact in models], columns=BY_MODEL
+    )
+
+
+def _left_in(pairs: pd.DataFrame, models: Iterable[str]) -> pd.DataFrame:
+    """The pairs of these models; of all where there are none."""
+    return pairs[pairs["model"].isin(names)] if (names := list(models)) else pairs
+
+
+def save(pairs: pd.DataFrame, facts: pd.DataFrame, folder: Path) -> None:
+    """Write pairs.parquet and facts.csv, from which `load` and `judged` make the same scorecard again."""
+    pairs.to_parquet(folder / "pairs.parquet", index=False)
+    facts.to_csv(folder / "facts.csv", index=False, lineterminator="\n")
+
+
+def load(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The pairs and facts that `save` wrote."""
+    words = dict.fromkeys(["model", "why", "items"], str)  # also where all of them are empty
+    facts = pd.read_csv(folder / "facts.csv", dtype=words).fillna(dict.fromkeys(words, ""))
+    return pd.read_parquet(folder / "pairs.parquet"), facts
 
 
 def written(value: float, unit: str) -> str:
@@ -99,27 +143,84 @@ def written(value: float, unit: str) -> str:
     }[unit]
 
 
-def _row(claim: Claim, evidence: Evidence) -> dict[str, object]:
-    found = claim.measure(evidence)
-    row: dict[str, object] = {"side": claim.side, "bound": claim.bound, "unit": claim.unit}
-    if found is None:
-        missing = {
-            "ours": np.nan,
-            "low": np.nan,
-            "high": np.nan,
-            "words": "nothing to compare",
-            "seeds": 0,
-            "items": "",
-        }
-        return row | missing | {"verdict": CANNOT_TELL}
-    items = evidence.items(found.experiment)
-    low, high = interval(found.values[1:]) if min(items.values()) >= MIN_ITEMS else (np.nan, np.nan)
-    return row | {
-        "ours": float(found.values[0]),
-        "low": low,
-        "high": high,
-        "words": found.words,
-        "seeds": evidence.seeds(found.experiment),
-        "items": ", ".join(f"{dataset} {count}" for dataset, count in items.items()),
-        "verdict": verdict(low, high, claim.side, claim.bound),
-    }
+def _effect(claim: Claim, own: pd.DataFrame, params: Params) -> float:
+    """The claim's effect; where models that are no encoders have another, the mean over the settings of theirs."""
+    if claim.light is None or own.empty:
+        return claim.effect
+    models = own[SETTING].drop_duplicates()["model"]
+    encoders = models.map(lambda model: "weights" in params.model_budget(model))
+    return float(np.where(encoders, claim.effect, claim.light).mean())
+
+
+def _measured(fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:
+    """The numbers of one claim, with how many seeds and settings they have and the words for that."""
+    claim = CLAIMS[fact["claim"]]
+    found: dict[str, object] = dict.fromkeys([*NUMBERS, "prediction_low", "prediction_high"], np.nan)
+    found |= {"group": claim.group, "kind": claim.kind, "below": claim.below, "unit": claim.unit}
+    seeds = preconditions.common_seeds(own)
+    own = own[own["seed"].isin(seeds)]
+    settings = own[SETTING].drop_duplicates()
+    found |= {"seeds": len(seeds), "settings": len(settings) if seeds else 0, "words": preconditions.NOTHING}
+    if not seeds:
+        return found
+    kinds = {"gain": _mean, "cost": _mean, "share": _share, "equivalence": _farthest}
+    return found | kinds[claim.kind](claim, fact, own)
+
+
+def _scores(own: pd.DataFrame) -> np.ndarray:
+    """Effects as (settings, seeds, resamples)."""
+    wide = own.pivot(index=SETTING, columns=["seed", "resample"], values="effect").sort_index(axis=1)
+    return wide.to_numpy(float).reshape(len(wide), own["seed"].nunique(), -1)
+
+
+def _mean(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:
+    effects_of = _scores(own)
+    found = Estimate.of(verdicts.trimmed(effects_of), int(fact["resampled"]))
+    null = fact["effect"] if claim.kind == "cost" else 0.0
+    low, high = found.prediction()
+    numbers = _numbers(found) | {"prediction_low": float(low), "prediction_high": float(high)}
+    numbers |= {"p": float(found.p(null)), "p_exact": float(verdicts.sign_flip(found.by_seed - null))}
+    settings = len(effects_of)
+    how = "one setting" if settings == 1 else f"{'trimmed ' if settings > 3 else ''}mean over {settings} settings"
+    return numbers | {"words": how}
+
+
+def _farthest(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:
+    """Of the settings the one whose NARROW interval reaches farthest, turned so that its estimate is positive:
+    where it lies within a margin, all do."""
+    effects_of = _scores(own)
+    found = [Estimate.of(one * (1 if one[:, 0].mean() >= 0 else -1), int(fact["resampled"])) for one in effects_of]
+    reach = [max(abs(float(end)) for end in one.interval(NARROW)) for one in found]
+    far = found[int(np.argmax(reach))]
+    return _numbers(far) | {"words": f"farthest from zero of {len(found)} differences"}
+
+
+def _numbers(found: Estimate) -> dict[str, object]:
+    (low, high), (low90, high90) = found.interval(LEVEL), found.interval(NARROW)
+    said = {"estimate": found.value, "low": low, "high": high, "low90": low90, "high90": high90}
+    return {name: float(value) for name, value in said.items()}
+
+
+def _share(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:
+    """The share of settings that count, with exact binomial intervals."""
+    by_setting = own[own["resample"] == 0].groupby(SETTING)["effect"]
+    if claim.vote == "all":
+        votes = by_setting.min() == 1
+    else:
+        votes = 0.5 + 0.5 * np.sign(by_setting.mean() - (0.5 if claim.vote == "most" else 0.0))
+    won, of = float(votes.sum()), len(votes)
+    (low, high), (low90, high90) = (verdicts.exact_share(won, of, level) for level in (LEVEL, NARROW))
+    numbers = {"estimate": won / of, "low": low, "high": high, "low90": low90, "high90": high90}
+    return numbers | {"words": f"{won:g} of {of} settings"}
+
+
+def _adjusted(card: pd.DataFrame) -> pd.Series:
+    """Holm's p of each group; NaN where a claim has none or cannot be judged."""
+    p, exact = (card[name].where(card["why"] == "").astype(float) for name in ("p", "p_exact"))
+    larger, found = p.where(p >= exact, exact), pd.Series(np.nan, card.index)
+    primary = card["group"] == "primary"
+    found[primary] = verdicts.holm(larger[primary].to_numpy(float))
+    rest = ~primary & p.notna()
+    adjusted = verdicts.holm(p[rest].to_numpy(float))
+    found[rest] = np.maximum(adjusted, exact[rest])
+    return found

@@ -11,7 +11,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from descent.analysis import scorecard
+from descent.analysis import scorecard, verdicts
 from descent.analysis.summary import left_out
 from descent.components import TASKS
 from descent.config import Params
@@ -19,6 +19,7 @@ from descent.errors import UserError
 
 # It imports no figure module, so that a change of one figure makes the page again but draws no other figure.
 TEMPLATES = Path(__file__).parent
+NEEDED = {"gain": "an effect of", "cost": "below", "share": "above", "equivalence": "all within"}
 
 
 def entries(folder: Path, shown: Path) -> list[dict[str, Any]]:
@@ -75,19 +76,26 @@ def one_profile(found: list[dict[str, Any]], cells: pd.DataFrame) -> str:
 
 
 def claims(card: pd.DataFrame, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The scorecard's rows in words, each with the names of the entries that show it."""
+    """The scorecard's rows in words, primary claims first, each with the names of the entries that show it."""
     names = {entry["name"] for entry in found}
+    primary = card["group"] == "primary"
     rows = []
-    for row in card.to_dict("records"):
-        number = {key: scorecard.written(row[key], row["unit"]) for key in ("ours", "low", "high", "bound")}
-        seeds = "one seed" if row["seeds"] == 1 else f"{row['seeds']} seeds"
+    for row in pd.concat([card[primary], card[~primary]]).to_dict("records"):
+        number = {key: scorecard.written(row[key], row["unit"]) for key in ("estimate", "low", "high", "effect")}
+        inside = {True: ", inside", False: ", outside"}.get(row["paper_inside"], "")
+        paper = "" if pd.isna(row["paper_value"]) else scorecard.written(row["paper_value"], row["unit"])
         words = {
-            "ours": number["ours"],
-            "interval": " to ".join(dict.fromkeys([number["low"], number["high"]])),
-            "needed": f"{row['side']} {number['bound']}",
-            "evidence": f"{seeds}; test items: {row['items']}" if row["seeds"] else "",
+            "estimate": number["estimate"],
+            "interval": "" if pd.isna(row["low"]) else f"{number['low']} to {number['high']}",
+            "p": "" if pd.isna(row["p_holm"]) else f"Holm p {row['p_holm']:.2g}",
+            "needed": f"{NEEDED[row['kind']]} {number['effect']}",
+            "evidence": f"K = {row['seeds']}, n = {row['settings']}" if row["seeds"] else "",
+            "items": "" if pd.isna(row["items"]) else row["items"],
+            "why": "" if pd.isna(row["why"]) else row["why"],
+            "of_tables": f"{paper} by its tables{inside}" if paper else "",
             "shown": [name for name in row["shown_in"].split() if name in names],
         }
+        words["needed"] = words["needed"].replace("above", "below") if row["below"] else words["needed"]
         rows.append(row | words)
     return rows
 
@@ -155,9 +163,8 @@ def page(
     return environment.get_template("page.html.j2").render(
         entries=found,
         claims=claims(card, found),
-        verdicts={word: int((card["verdict"] == word).sum()) for word in scorecard.VERDICTS},
-        rule=inspect.getdoc(scorecard),
-        bounds=scorecard.BOUNDS,
+        verdicts={word: count for word in verdicts.VERDICTS if (count := int((card["verdict"] == word).sum()))},
+        rule="\n\n".join(inspect.getdoc(of) for of in (scorecard, verdicts.decide)),
         profile=one_profile(found, cells),
         synthetic=any(entry["synthetic"] for entry in found),
         arms=arms(params),

@@ -1,6 +1,7 @@
 """What a cell's history says of how it trained: the rows by which one sees whether the constraints acted."""
 
 import json
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,18 @@ BY_EPOCH = {
 }
 
 
-def rows(place: Path, cell: Cell, tolerance: float, warmup: int) -> Iterable[Row]:
-    """The rows of a trained cell.
+def rows(place: Path, cell: Cell, tolerance: float, warmup: int) -> list[Row]:
+    """The rows of a trained cell; what has no number, as a spread over one epoch, has no row.
 
     Args:
         place: its folder, with history.csv, cell.json and the weights.
         tolerance: on the relative violation of an epoch that counts as feasible.
         warmup: epochs at the start in which nothing is enforced.
     """
+    return [row for row in _all(place, cell, tolerance, warmup) if math.isfinite(row["value"])]
+
+
+def _all(place: Path, cell: Cell, tolerance: float, warmup: int) -> Iterable[Row]:
     log = pd.read_csv(place / "history.csv")
     made_by = json.loads((place / "cell.json").read_text())["made_by"]
     yield _row(cell, "clipped", log.drop_duplicates("epoch")["clipped"].mean())

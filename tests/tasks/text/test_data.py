@@ -161,7 +161,7 @@ def test_incomplete_data_are_told(lost: str, folder: Path, tmp_path: Path) -> No
         np.save(copy / "train_labels.npy", np.zeros(3, np.int64))
     if lost == "tokens":
         np.save(copy / "train_tokens.npy", np.zeros(3, np.uint16))
-    with pytest.raises(UserError, match=r"missing or incomplete.*dvc repro --force preprocess_text@mnli-bert"):
+    with pytest.raises(UserError, match=r"missing or incomplete.*dvc repro --force preprocess_text@mnli"):
         text.load(copy)
 
 

@@ -1,6 +1,7 @@
 """Tokens are those of each text alone, whatever its neighbours; splits are what they say."""
 
 import json
+import shutil
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -154,7 +155,7 @@ def test_missing_raw_data_are_told(lost: str, here: Path) -> None:
 def test_the_stages_lead_from_params_yaml_to_batches(here: Path) -> None:
     (here / "params.yaml").write_text((Path(__file__).parents[2] / "params.yaml").read_text())
     download.main("text", "mnli")
-    preprocess.main("text", "mnli", "roberta")
+    preprocess.main("text", "mnli")
     tokens = text.load(here / "data/prepared/mnli/roberta")
     assert (tokens.name, tokens.tokenizer, tokens.pad, tokens.classes, tokens.synthetic) == (
         "mnli",
@@ -164,7 +165,20 @@ def test_the_stages_lead_from_params_yaml_to_batches(here: Path) -> None:
         True,
     )
     assert tokens.max_tokens == config.load().budget.text.max_tokens
-    with pytest.raises(UserError, match=r"unknown tokenizer 'gpt'; known: bert, roberta"):
-        preprocess.main("text", "mnli", "gpt")
+    assert {path.name for path in (here / "data/prepared/mnli").iterdir()} == {"bert", "roberta"}
     with pytest.raises(UserError, match=r"text data set: unknown name 'ucsd'; known: imdb, mnli"):
-        preprocess.main("text", "ucsd", "bert")
+        preprocess.main("text", "ucsd")
+
+
+def test_only_the_tokenizers_of_the_models_in_use_are_asked(here: Path) -> None:
+    text_of = (Path(__file__).parents[2] / "params.yaml").read_text()
+    used = text_of.replace("  - ut_text\n  - distilbert\n  - roberta\n", "  - ut_text\n", 1)
+    (here / "params.yaml").write_text(used)
+    download.main("text", "mnli")
+    preprocess.main("text", "mnli")
+    assert [path.name for path in (here / "data/prepared/mnli").iterdir()] == ["bert"]
+    nothing = used.replace("  models:\n  - ut_text\n", "  models: []\n", 1)
+    (here / "params.yaml").write_text(nothing)
+    shutil.rmtree(here / "data/prepared/mnli")
+    preprocess.main("text", "mnli")
+    assert list((here / "data/prepared/mnli").iterdir()) == []

@@ -21,7 +21,16 @@ from descent.tasks.video import evaluate as evaluation
 from descent.tasks.video.batches import SequenceTask
 from descent.tasks.video.data import Prepared, load
 from descent.tasks.video.sweep import Sweep, sweep
-from tests.fakes.core import TOKENS, enter_project, evaluate_cells, item_of, serially, small_params, train_cells
+from tests.fakes.core import (
+    DIAGNOSED,
+    TOKENS,
+    enter_project,
+    evaluate_cells,
+    item_of,
+    serially,
+    small_params,
+    train_cells,
+)
 from tests.fakes.vit import VIT, build
 
 ITEM = ("video", "ucsd", "dust")
@@ -81,12 +90,6 @@ def test_the_rows_of_a_data_set_are_complete_and_agree_with_each_other(prepared:
         np.testing.assert_allclose(last["value"], 16 * (rmse["value"].to_numpy() / 255) ** 2, rtol=1e-9)
         np.testing.assert_allclose(psnr["value"], 20 * np.log10(255 / clipped["value"].to_numpy()), rtol=1e-9)
         check_validation_rows(own[own["split"] == "validation"], cell)
-
-
-DIAGNOSED = [  # tests/runner/test_diagnostics.py
-    *("clipped", "seconds", "parameters", "oscillation", "loss_epoch", "multiplier", "weight", "active"),
-    *("multiplier_oscillation", "feasible_epochs", "violation_epoch", "multiplier_epoch", "weight_epoch"),
-]
 
 
 def test_resample_0_is_the_test_set(prepared: Prepared) -> None:

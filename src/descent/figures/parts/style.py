@@ -20,7 +20,13 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 STROKES = ("-", (0, (4, 1.6)), (0, (5, 1.4, 1, 1.4)), (0, (2, 1)), (0, (7, 1.2)))  # one fewer: no pair comes twice
 GREY = "#666666"  # of everything that no arm has trained
 DOTTED = (0, (1, 1.4))
-THIN = (DOTTED, (0, (1, 3)), (0, (6, 2)), (0, (4, 1.5, 1, 1.5)))  # of the reference maps, in their order
+THIN = (
+    DOTTED,
+    (0, (1, 3)),
+    (0, (6, 2)),
+    (0, (4, 1.5, 1, 1.5)),
+    (0, (1, 1)),
+)  # of the reference maps, in their order
 ARMS: dict[str, int] = {}  # place of every arm, those in use first; `use` fills these three
 NAMES: dict[str, str] = {}
 DASHES: dict[str, object] = {}

@@ -83,13 +83,13 @@ def _rows(found: InstructionSweep, levels: Sequence[float]) -> Iterable[Row]:
 
 
 def _replicates(params: Params, cell: Cell, found: InstructionSweep, levels: Sequence[float]) -> Iterable[Row]:
-    """On every resample of the test instructions: accuracies, the area, and whether f_l falls."""
-    evaluation, texts = params.lm.evaluation, len(found.sizes)
-    resamples = replicates.counts(cell.dataset, texts, evaluation)
+    """On every resample of the test prompts: accuracies, the area, and whether f_l falls."""
+    evaluation, prompts = params.lm.evaluation, len(found.sizes)
+    resamples = replicates.counts(cell.dataset, prompts, evaluation)
     swept = sorted(set(map(float, evaluation.gammas)))
     hits = found.accuracy[[levels.index(level) for level in swept], -1]
     scores = replicates.accuracies(hits, found.sizes, swept, cell.eps, resamples)
     f = replicates.mean(found.loss[levels.index(cell.eps)], found.sizes, resamples)
     constraints = problem(params, cell)
     scores["descending"] = replicates.descending(f, constraints.cap_layer if constraints else 0)
-    return replicates.rows(scores, texts, cell.eps, cell.layers)
+    return replicates.rows(scores, prompts, cell.eps, cell.layers)

@@ -16,32 +16,34 @@ from descent.io.folders import atomic_folder
 from descent.schema import TokenizerSource
 from descent.tasks.lm.prompts import Style, prompt
 from descent.tasks.lm.speaker import Speaker, build
-from descent.tasks.text import arrays, tokenizers
+from descent.tasks.text import arrays
 from descent.tasks.text.arrays import SPLITS, Encoded
 from descent.tasks.text.prepare import held_out
 
 
-def stage(params: Params, dataset: str, tokenizer: str = "") -> None:
-    """The instructions of data/raw to one tokenizer's numbers in data/prepared, as params.yaml says.
+def stage(params: Params, dataset: str) -> None:
+    """The instructions of data/raw to the numbers of every tokenizer in use, in data/prepared.
 
     Raises:
-        UserError: no data set or no tokenizer of that name; see `prepare`.
+        UserError: no data set of that name; see `prepare`.
     """
     components.check("tasks.lm.datasets", dataset, "lm data set")
-    budget = params.budget.lm
-    prepare(
-        dataset,
-        Path("data/raw") / dataset,
-        Path("data/prepared") / dataset / tokenizer,
-        tokenizers.chosen(budget.tokenizers, tokenizer),
-        tokenizer,
-        budget.prompt,
-        budget.max_tokens,
-        params.lm.validation_share,
-        params.lm.test_share,
-        params.local_data,
-        params.profile,
-    )
+    budget, out = params.budget.lm, Path("data/prepared") / dataset
+    out.mkdir(parents=True, exist_ok=True)  # also where no model is in use
+    for tokenizer in params.tokenizers("lm"):
+        prepare(
+            dataset,
+            Path("data/raw") / dataset,
+            out / tokenizer,
+            budget.tokenizers[tokenizer],
+            tokenizer,
+            budget.prompt,
+            budget.max_tokens,
+            params.lm.validation_share,
+            params.lm.test_share,
+            params.local_data,
+            params.profile,
+        )
 
 
 def prepare(

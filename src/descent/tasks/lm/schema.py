@@ -61,7 +61,6 @@ class LanguageModel(Schema):
     eps: NonNegative
     datasets: list[str]
     models: list[str]
-    tokenizers: list[str]
     validation_share: Annotated[float, Field(gt=0, lt=0.4)]
     test_share: Annotated[float, Field(gt=0, lt=0.4)]
     tolerance: NonNegative

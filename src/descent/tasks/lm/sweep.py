@@ -14,18 +14,21 @@ from descent.tasks.common.shifted import Apply
 from descent.tasks.lm.batches import InstructionTask
 from descent.tasks.lm.data import Instructions
 from descent.tasks.lm.losses import layer_hits
-from descent.tasks.text.data import by_length
+from descent.tasks.text.data import Texts, by_length
 from descent.tasks.text.embeddings import Scale
 from descent.training.noise import TEST, Stream
 
 
 @dataclass(frozen=True)
 class InstructionSweep:
-    """Scores of one cell on every test instruction: means over the tokens of its response and noise draws."""
+    """Scores of one cell on every test prompt: means over the tokens of its responses and noise draws.
 
-    loss: Float[np.ndarray, "gammas depth texts"]
-    accuracy: Float[np.ndarray, "gammas depth texts"]
-    sizes: Int64[np.ndarray, " texts"]  # the tokens of each response
+    A prompt that is asked twice is one: its responses are no two pieces of evidence.
+    """
+
+    loss: Float[np.ndarray, "gammas depth prompts"]
+    accuracy: Float[np.ndarray, "gammas depth prompts"]
+    sizes: Int64[np.ndarray, " prompts"]  # the tokens of their responses
 
 
 @torch.no_grad()
@@ -63,5 +66,15 @@ def sweep(
             sums[..., index] += summed
             sizes[index] = batch.predicts.sum(1).cpu().numpy()
         progress(len(index))
-    loss, accuracy = sums / (sizes * settings.noise_draws)
-    return InstructionSweep(loss, accuracy, sizes)
+    prompt = _prompts(texts)
+    member = np.eye(prompt.max() + 1)[prompt]
+    loss, accuracy = sums @ member / (sizes @ member * settings.noise_draws)
+    return InstructionSweep(loss, accuracy, (sizes @ member).astype(np.int64))
+
+
+def _prompts(texts: Texts) -> Int64[np.ndarray, " texts"]:
+    """The number of each text's prompt, the tokens before its response."""
+    ids, _, starts = texts.gather(np.arange(len(texts)))
+    said = [tuple(row[:start].tolist()) for row, start in zip(ids, starts, strict=True)]
+    numbers = {prompt: number for number, prompt in enumerate(dict.fromkeys(said))}
+    return np.array([numbers[prompt] for prompt in said])

@@ -99,7 +99,7 @@ def opened(folder: Path, task: str, keys: Sequence[str]) -> dict[str, Any]:
             raise ValueError("frequencies.npy is of another vocabulary")
         return {key: meta[key] for key in keys} | {"frequencies": frequencies}
     except (OSError, ValueError, KeyError):
-        stage = f"preprocess_{task}@{folder.parent.name}-{folder.name}"
+        stage = f"preprocess_{task}@{folder.parent.name}"
         raise UserError(f"{folder} is missing or incomplete: run `dvc repro --force {stage}`") from None
 
 

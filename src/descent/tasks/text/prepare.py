@@ -38,25 +38,27 @@ class Examples:
         return Examples([self.texts[i] for i in np.flatnonzero(chosen)], self.labels[chosen])
 
 
-def stage(params: Params, dataset: str, tokenizer: str = "") -> None:
-    """The raw data set of data/raw to one tokenizer's numbers in data/prepared, as params.yaml says.
+def stage(params: Params, dataset: str) -> None:
+    """The raw data set of data/raw to the numbers of every tokenizer in use, in data/prepared.
 
     Raises:
-        UserError: no data set or no tokenizer of that name; see `prepare`.
+        UserError: no data set of that name; see `prepare`.
     """
     components.check("tasks.text.datasets", dataset, "text data set")
-    budget = params.budget.text
-    prepare(
-        dataset,
-        Path("data/raw") / dataset,
-        Path("data/prepared") / dataset / tokenizer,
-        tokenizers.chosen(budget.tokenizers, tokenizer),
-        tokenizer,
-        budget.max_tokens,
-        params.text.validation_share,
-        params.local_data,
-        params.profile,
-    )
+    budget, out = params.budget.text, Path("data/prepared") / dataset
+    out.mkdir(parents=True, exist_ok=True)  # also where no model is in use
+    for tokenizer in params.tokenizers("text"):
+        prepare(
+            dataset,
+            Path("data/raw") / dataset,
+            out / tokenizer,
+            budget.tokenizers[tokenizer],
+            tokenizer,
+            budget.max_tokens,
+            params.text.validation_share,
+            params.local_data,
+            params.profile,
+        )
 
 
 def prepare(

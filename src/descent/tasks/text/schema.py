@@ -56,7 +56,6 @@ class Text(Schema):
     eps: NonNegative
     datasets: list[str]
     models: list[str]
-    tokenizers: list[str]
     validation_share: Annotated[float, Field(gt=0, lt=0.5)]
     tolerance: NonNegative
     selection: Literal["feasible", "best", "final"]

@@ -1,7 +1,7 @@
 """Tokenizers: trained on a data set's own texts, read from a local folder, or taken from the Hugging Face hub."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,17 +27,6 @@ class Special:
     pad: int
     first: int
     last: int
-
-
-def chosen(known: Mapping[str, TokenizerSource], name: str) -> TokenizerSource:
-    """The source of a tokenizer that a profile names.
-
-    Raises:
-        UserError: it names none of that name.
-    """
-    if name not in known:
-        raise UserError(f"unknown tokenizer {name!r}; known: {', '.join(known)}")
-    return known[name]
 
 
 def build(source: TokenizerSource, texts: Iterable[str], local_data: str) -> Tokenizer:

@@ -41,15 +41,13 @@ class Job:
     part: Path
 
 
-def stage(params: Params, dataset: str, tokenizer: str = "") -> None:
+def stage(params: Params, dataset: str) -> None:
     """The raw data set of data/raw to data/prepared, as params.yaml says.
 
     Raises:
-        UserError: no data set of that name, or a tokenizer, of which video has none; see `prepare`.
+        UserError: no data set of that name; see `prepare`.
     """
     source = params.source("video", dataset)
-    if tokenizer:
-        raise UserError(f"a video data set has no tokenizer, such as {tokenizer!r}")
     raw, out = (Path("data") / step / dataset for step in ("raw", "prepared"))
     prepare(dataset, raw, out, params.video.frame, source, params.profile)
 

@@ -27,37 +27,40 @@ LISTS = {
 Example = tuple[str, str, str]  # instruction, input, output
 
 
+def _two(rng: Random, words: tuple[str, ...]) -> tuple[str, str]:
+    """Two different words: what each kind is asked of, so that few prompts come twice."""
+    first, second = rng.sample(words, 2)
+    return first, second
+
+
 def _repeat(rng: Random) -> Example:
-    word = rng.choice(WORDS)
-    return "Repeat the given word twice.", word, f"{word} {word}"
+    first, second = _two(rng, WORDS)
+    return "Repeat the given words.", f"{first} {second}", f"{first} {second}"
 
 
 def _opposite(rng: Random) -> Example:
-    word = rng.choice(sorted(OPPOSITES))
-    asked = rng.choice(("What is the opposite of {}?", "Name the opposite of {}.", "Give the opposite of {}."))
-    return asked.format(word), "", f"The opposite of {word} is {OPPOSITES[word]}."
+    first, second = _two(rng, tuple(OPPOSITES))
+    asked = rng.choice(("Name the opposites of {} and {}.", "Give the opposites of {} and {}."))
+    said = f"The opposites are {OPPOSITES[first]} and {OPPOSITES[second]}."
+    return asked.format(first, second), "", said
 
 
 def _capital(rng: Random) -> Example:
-    country = rng.choice(sorted(CAPITALS))
-    asked = rng.choice(
-        ("Name the capital of {}.", "What is the capital of {}?", "Which city is the capital of {}?")
-    )
-    return asked.format(country), "", f"The capital of {country} is {CAPITALS[country]}."
+    first, second = _two(rng, tuple(CAPITALS))
+    asked = rng.choice(("Name the capitals of {} and {}.", "Which cities are the capitals of {} and {}?"))
+    return asked.format(first, second), "", f"The capitals are {CAPITALS[first]} and {CAPITALS[second]}."
 
 
 def _three(rng: Random) -> Example:
-    kind = rng.choice(sorted(LISTS))
-    return (
-        rng.choice(("List three {}.", "Give me three {}.", "Name three {}.")).format(kind),
-        "",
-        f"{LISTS[kind]}.",
-    )
+    kind, word = rng.choice(tuple(LISTS)), rng.choice(WORDS)
+    asked = rng.choice(("List three {} for a {}.", "Give me three {} for a {}.", "Name three {} for a {}."))
+    return asked.format(kind, word), "", f"{LISTS[kind]}."
 
 
 def _sentence(rng: Random) -> Example:
-    word = rng.choice(WORDS)
-    return "Write a short sentence about the given word.", word, f"I once saw a {word} that I will never forget."
+    first, second = _two(rng, WORDS)
+    said = f"I once saw a {first} and a {second} that I will never forget."
+    return "Write a short sentence about the given words.", f"{first} {second}", said
 
 
 WRITERS: tuple[Callable[[Random], Example], ...] = (_repeat, _opposite, _capital, _three, _sentence)
@@ -66,7 +69,7 @@ WRITERS: tuple[Callable[[Random], Example], ...] = (_repeat, _opposite, _capital
 def generate(wanted: GenerateInstructions) -> pd.DataFrame:
     """Instructions of all kinds, about as frequent, with the columns instruction, input and output.
 
-    The same seed gives the same texts. Instructions come more than once, as their words are few.
+    The same seed gives the same texts. Most prompts are asked once, so that test texts are about as many prompts.
     """
     rng = Random(f"instructions {wanted.seed}")
     rows = [WRITERS[number % len(WRITERS)](rng) for number in range(wanted.instructions)]

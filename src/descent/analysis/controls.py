@@ -1,0 +1,172 @@
+"""What separates the arms of one setting: log-ratios of their errors, intervals over seeds, inflation."""
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from scipy import stats
+
+from descent.analysis.select import CELL, TRAINED, average, check_named, mean, measured, select, sweep
+from descent.analysis.summary import PAIR, cells_table, first_constrained
+from descent.analysis.verdicts import LEVEL
+from descent.cells import study_cells
+from descent.config import Params
+
+ARM = [name for name in CELL if name != "seed"]  # the cells that differ by their seed alone
+LOST = "zero"  # the map as which a cell that diverged scores
+RUNG = ["rmse_in", "rmse_out", "descending", "step_in", "step_out", "all_in", "all_out"]
+MEASURES = ["rmse_in", "rmse_out", "log_in", "log_out"]
+
+
+def trained_cells(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The trained cells of `cells_table`, with what sets them apart from the baseline.
+
+    Columns beside those: `rmse_in`, `rmse_out` (0-255; test data, means over the swept levels gamma <= eps and
+    gamma > eps) and `log_in`, `log_out` (means of ln RMSE over the same levels), a cell that diverged scoring as
+    the map LOST; `gain_in`, `gain_out`, the baseline cell's log minus the cell's own (positive: a smaller error);
+    `inflation`, as `inflation_share`; `slower`, training seconds over the baseline cell's. The baseline cell is
+    that of the same experiment, setting and seed whose arm is comparison.baseline; missing where there is none.
+    """
+    cells = select(cells_table(results, params), trained=True)
+    cells = cells.join(_scores(results, params), on=CELL)
+    plain = select(cells, arm=params.comparison.baseline, varied="")
+    twin = plain.set_index(["experiment", *PAIR])[["log_in", "log_out", "seconds"]].add_suffix("_plain")
+    cells = cells.join(twin, on=["experiment", *PAIR])
+    gains = {f"gain_{where}": cells[f"log_{where}_plain"] - cells[f"log_{where}"] for where in ("in", "out")}
+    slower = cells["seconds"] / cells["seconds_plain"]
+    cells = cells.drop(columns=list(twin)).assign(**gains, slower=slower)
+    return cells.assign(inflation=_inflation(cells, results, params))
+
+
+def inflation_share(f: Float[np.ndarray, " depth"], g: Float[np.ndarray, " depth"], first: int) -> float:
+    """The share of a cell's log-descent that comes from layers which are worse than the baseline's.
+
+    With d_l = ln f_{l-1} - ln f_l, the descent of step l, and w_l = max(0, ln f_{l-1} - ln g_{l-1}), by how much
+    the layer before it is worse than the baseline's: sum_l min(w_l, max(d_l, 0)) / sum_l max(d_l, 0), over the
+    constrained steps l = first + 1 ... L. NaN where no step descends.
+
+    Args:
+        f: validation losses f_0 ... f_L of the cell, positive.
+        g: those of the baseline cell.
+        first: the first layer with a constraint, the cap's.
+    """
+    descent = np.maximum(-np.diff(np.log(f)), 0)[first:]
+    worse = np.maximum(np.log(f) - np.log(g), 0)[first:-1]
+    total = descent.sum()
+    return float(np.minimum(worse, descent).sum() / total) if total > 0 else float("nan")
+
+
+def over_seeds(cells: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """One row per ARM: of each column the mean over the seeds that have a number, and what it stands on.
+
+    That is `<column>_low` and `<column>_high`, Student's LEVEL interval over those seeds (missing for one seed),
+    and `<column>_seeds`, how many they are.
+
+    Raises:
+        UserError: as `average`.
+    """
+    found = {}
+    for column in columns:
+        values = cells[column].astype("Float64").to_numpy(float, na_value=np.nan)
+        rows = cells[CELL].assign(value=values).dropna(subset="value")
+        middle, groups = average(rows, ARM, over=["seed"]), rows.groupby(ARM)["value"]
+        seeds = groups.size()
+        half = groups.sem() * stats.t.ppf((1 + LEVEL) / 2, (seeds - 1).clip(lower=1))
+        found |= {column: middle, f"{column}_low": middle - half, f"{column}_high": middle + half}
+        found[f"{column}_seeds"] = seeds
+    return pd.DataFrame(found).rename_axis(ARM).reset_index()
+
+
+def of_study(results: pd.DataFrame, params: Params, name: str, columns: list[str]) -> pd.DataFrame:
+    """The arms and values of a study in its own order, a row each: `over_seeds`, `trained` and `lost` seeds.
+
+    An arm or value without cells has a row as well, with 0 for `trained`.
+    """
+    cells = select(trained_cells(results, params), experiment=name)
+    groups = cells.groupby(["arm", "varied"])
+    counts = pd.DataFrame({"trained": groups.size(), "lost": groups["diverged"].sum()})
+    wanted = dict.fromkeys((cell.arm, cell.varied) for cell in study_cells(params, name))
+    table = pd.DataFrame(list(wanted), columns=["arm", "varied"]).join(counts, on=["arm", "varied"])
+    table = table.fillna({"trained": 0, "lost": 0}).astype({"trained": int, "lost": int})
+    return table.merge(over_seeds(cells, columns)[["arm", "varied", *_told(columns)]], how="left")
+
+
+def rungs(params: Params, name: str, shared: str) -> list[tuple[str, str]]:
+    """The steps of the ladder, (model, arm): the baseline of the model `shared`, then the study's model's arms.
+
+    These are the baseline, those of the same noise that stand beside, in the study's order, and the study's own.
+    """
+    study, plain, known = params.studied(name), params.comparison.baseline, params.components["arms"]
+    steps = [arm for arm in study.beside if arm != plain and "NOISE" not in known[arm]]
+    return [(shared, plain), *((study.model, arm) for arm in (plain, *steps, study.arm))]
+
+
+def ladder(results: pd.DataFrame, params: Params, name: str, shared: str) -> pd.DataFrame:
+    """One row per rung that has cells, from those of a study, else from its task's of the same setting.
+
+    Columns: `model`, `arm`; `rmse_in`, `rmse_out` and `descending` as means over seeds; `step_in`, `step_out`, the
+    log-ratios to the row above, and `all_in`, `all_out`, those to the first row, over the seeds that both have,
+    with intervals as `over_seeds`; `rmse_out_seeds`. Positive: a smaller error.
+    """
+    study, depth = params.studied(name), study_cells(params, name)[0].layers
+    setting = {"dataset": study.dataset, "layers": depth, "eps": float(study.eps), "varied": ""}
+    cells = select(trained_cells(results, params), **setting)
+    found: list[pd.DataFrame] = []
+    for model, arm in rungs(params, name, shared):
+        own = select(cells, model=model, arm=arm)
+        studied, usual = (select(own, experiment=word) for word in (name, study.task))
+        own = studied if len(studied) else usual
+        if len(own):
+            first, above = (found[0], found[-1]) if found else (own[:0], own[:0])
+            found.append(_against(_against(own, first, "all"), above, "step"))
+    tables = [over_seeds(own, RUNG)[["model", "arm", *_told(RUNG)]] for own in found]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["model", "arm"])
+
+
+def _against(cells: pd.DataFrame, other: pd.DataFrame, word: str) -> pd.DataFrame:
+    """`cells` with the log-ratios `<word>_in` and `<word>_out` to the cells of the same seeds of another arm."""
+    logs = other.set_index("seed")
+    ratios = {
+        f"{word}_{where}": cells["seed"].map(logs[f"log_{where}"]) - cells[f"log_{where}"]
+        for where in ("in", "out")
+    }
+    return cells.assign(**ratios)
+
+
+def _told(columns: list[str]) -> list[str]:
+    return [f"{column}{ending}" for column in columns for ending in ("", "_low", "_high", "_seeds")]
+
+
+def _scores(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """MEASURES by CELL."""
+    rows = _swept(results, params)
+    logs = rows.assign(value=np.log(rows["value"]))
+    inside = rows["gamma"] <= rows["eps"] + 1e-9
+    parts = (rows[inside], rows[~inside], logs[inside], logs[~inside])
+    return pd.DataFrame({name: mean(part, ["gamma"]) for name, part in zip(MEASURES, parts, strict=True)})
+
+
+def _swept(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The RMSE of trained cells at every level of the sweep; of one that diverged that of the map LOST."""
+    known = measured(select(results, shift=TRAINED, bin=0.0))
+    rows = sweep(known, "rmse", params)
+    lost = select(known, metric="diverged", value=1.0)[CELL].drop_duplicates()
+    alike = ["dataset", "model"]
+    zero = select(rows, arm=LOST).drop(columns=[name for name in CELL if name not in alike])
+    trained = rows[rows["arm"].isin(list(params.components["arms"]))]
+    whole = trained.merge(lost, how="left", on=CELL, indicator="of").query("of == 'left_only'")
+    return pd.concat([whole.drop(columns="of"), lost.merge(zero, on=alike)], ignore_index=True)
+
+
+def _inflation(cells: pd.DataFrame, results: pd.DataFrame, params: Params) -> list[float]:
+    """`inflation_share` of every row of `cells`; NaN of one that diverged or has no baseline cell with losses."""
+    known = measured(select(results, shift=TRAINED, bin=0.0))
+    losses = select(known, metric="validation_loss").sort_values("layer")
+    check_named(losses, [*CELL, "layer"])
+    by_cell = {cell: rows["value"].to_numpy(float) for cell, rows in losses.groupby(CELL)}
+    first, shares = first_constrained(known), []
+    for cell, lost in zip(cells[CELL].itertuples(index=False, name=None), cells["diverged"], strict=True):
+        words = dict(zip(CELL, cell, strict=True)) | {"arm": params.comparison.baseline, "varied": ""}
+        plain = tuple(words.values())
+        whole = cell != plain and not lost and {cell, plain} <= by_cell.keys() and cell in first.index
+        shares.append(inflation_share(by_cell[cell], by_cell[plain], int(first[cell])) if whole else float("nan"))
+    return shares

@@ -1,0 +1,272 @@
+"""What must hold before a claim is judged (P1-P7): each a function that returns one sentence why not, or nothing.
+
+P3 to P6 are asked of each model by itself: one that fails is left out of the claim. They look at cells and not at
+effects, so that leaving out a model does not choose among results. P1, P2 and P7 are asked of the claim.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import pandas as pd
+
+from descent.analysis.claims import Claim
+from descent.analysis.effects import pretrained
+from descent.analysis.evidence import SETTING, Evidence
+from descent.analysis.select import last_layer, select
+from descent.analysis.summary import PAIR
+from descent.analysis.trials import HYPERPARAMETERS
+from descent.components import TASKS
+
+SYNTHETIC = "synthetic data"
+NOTHING = "nothing to compare"
+UNKNOWN_SIZE = "the number of parameters is not in the results"
+ENOUGH = 0.8  # P3: share of the constrained cells that are feasible and active
+SETTLED = 0.25  # P3: largest standard deviation of a multiplier, as a share of its mean, that counts as settled
+PLATEAU = 0.01  # P4: what twice the epochs may still lower f_L by
+BETTER = 0.1  # P5: by which share a denoiser beats a map that learns nothing
+FALL, ABOVE = 0.05, 0.1  # P5: what the noise costs over the sweep, and what is above guessing; accuracies
+UNIGRAM = 0.06  # P5: about the share of the most frequent token among the words of English text
+LONGER = "plateau_"  # P4: what the names of its studies begin with
+LOSSES = ("violation", "multiplier", "validation_loss")  # P3: what a relaxed problem is checked on, by layer
+MAPS = ("identity", "zero", "frame_mean")  # P5: of those the results have
+
+
+@dataclass(frozen=True)
+class Case:
+    """A claim with all that its preconditions look at.
+
+    Attributes:
+        pairs: the claim's rows of effects.pairs.
+    """
+
+    name: str
+    claim: Claim
+    pairs: pd.DataFrame
+    evidence: Evidence
+
+    @property
+    def task(self) -> str:
+        """The task of the claim's experiment."""
+        return self.evidence.task(self.claim.experiment)
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """The claim's cells: of its experiment, data sets, models and noise levels, and of the two arms."""
+        comparison = self.evidence.params.comparison
+        cells = select(self.evidence.cells, experiment=self.claim.experiment, trained=True)
+        cells = cells[cells["arm"].isin([comparison.ours, comparison.baseline])]
+        return cells.merge(self.pairs[["dataset", "model", "eps"]].drop_duplicates())
+
+    def rows(self, metric: str, split: str | None = None) -> pd.DataFrame:
+        """The claim's cells' rows of a metric."""
+        place = {"metric": metric} | ({"split": split} if split else {})
+        keys = [*SETTING, "seed"]
+        rows = select(self.evidence.plain, experiment=self.claim.experiment, **place)
+        return rows.merge(self.cells[keys])
+
+    def of_arm(self, side: str) -> pd.DataFrame:
+        """The claim's cells of one side of the comparison."""
+        return select(self.cells, arm=getattr(self.evidence.params.comparison, side))
+
+
+def failed(case: Case) -> str:
+    """Why the claim cannot be judged whatever its models do: P1, P2, P7, nothing to compare; else empty."""
+    if said := real_data(case):
+        return said
+    if case.pairs.empty:
+        return objects(case) or _absent(case)
+    return _sentence(case, OF_CLAIM)
+
+
+def failed_by_model(case: Case) -> dict[str, str]:
+    """Why each of the claim's models is left out of it (P3 to P6); empty where it is not."""
+    return {
+        str(model): _sentence(replace(case, pairs=rows), OF_MODEL) for model, rows in case.pairs.groupby("model")
+    }
+
+
+def _sentence(case: Case, checks: Iterable[Callable[[Case], str]]) -> str:
+    return "; ".join(said for check in checks if (said := check(case)))
+
+
+def real_data(case: Case) -> str:
+    """P1: no data set of the claim is generated."""
+    params = case.evidence.params
+    names = list(case.pairs["dataset"].unique()) or getattr(params, case.task).datasets
+    generated = [name for name in names if params.source(case.task, name).generate is not None]
+    return SYNTHETIC if generated else ""
+
+
+def complete(case: Case) -> str:
+    """No pair lacks the score of one arm."""
+    gone = case.pairs[case.pairs["effect"].isna()][PAIR].drop_duplicates()
+    if gone.empty:
+        return ""
+    first = " ".join(f"{name} {value:g}" if name == "eps" else f"{value}" for name, value in gone.iloc[0].items())
+    return f"an arm is missing or has no score in {len(gone)} pairs, e.g. {first}"
+
+
+def seeds(case: Case) -> str:
+    """P2: enough seeds that all settings have."""
+    least, found = case.claim.least_seeds, common_seeds(case.pairs)
+    return "" if len(found) >= least else f"{len(found)} seeds, and {least} are needed"
+
+
+def common_seeds(pairs: pd.DataFrame) -> list[int]:
+    """The seeds that every setting of a claim's pairs has."""
+    test = pairs[pairs["resample"] == 0]
+    setting = ["dataset", "model", "layers", "eps", "varied"]
+    each = [set(rows) for _, rows in test.dropna(subset="effect").groupby(setting)["seed"]]
+    return sorted(set.intersection(*each)) if each else []
+
+
+def enforced(case: Case) -> str:
+    """P3: enough of the constrained cells are feasible on validation data, each with some active constraint.
+
+    Feasible: the row `feasible`; or, where h(u) = rho / 2 |u|^2 relaxes the problem, so that u settles at lambda /
+    rho, the same with v_l - lambda_l / rho in place of v_l and multipliers that have settled.
+    """
+    if not case.claim.enforced:
+        return ""
+    ours = case.of_arm("ours").set_index([*SETTING, "seed"])
+    if ours["active"].isna().all():
+        return "no row says whether the constraints were active"
+    active = ours["active"].fillna(False).astype(bool) & ~ours["lost"]
+    feasible = ours["feasible"].fillna(False).astype(bool) & ~ours["lost"]
+    feasible |= _relaxed(case, ours[~feasible & ~ours["lost"]]).reindex(ours.index, fill_value=False)
+    if (feasible & active).mean() >= ENOUGH:
+        return ""
+    return (
+        f"{int(feasible.sum())} of {len(ours)} constrained cells are feasible on validation data and "
+        f"{int(active.sum())} have an active constraint; {ENOUGH:.0%} must have both"
+    )
+
+
+def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
+    """Whether infeasible cells, a row each, hold to what a relaxed problem leaves of the constraints."""
+    held = pd.Series(False, cells.index)
+    if cells.empty:
+        return held
+    params, keys = case.evidence.params, cells.index.names
+    parts = [case.rows(name, "validation").set_index([*keys, "layer"])["value"].rename(name) for name in LOSSES]
+    table = pd.concat(parts, axis=1).reset_index("layer").sort_values([*keys, "layer"])
+    for place, cell in cells.iterrows():
+        dataset, model, arm, *_, varied, _ = place
+        told = params.objective(arm, dataset, model)
+        told = told | ({"resilience": varied} if case.claim.experiment == "resilience" else {})
+        if told.get("resilience", "none") == "none" or not cell["multiplier_oscillation"] <= SETTLED:
+            continue
+        rows, problem = table.loc[[place]], params.problem(dataset, model)
+        # What a difference of losses is relative to: f_{l-1}, of the cap R0. The other forms have no scale.
+        scale = rows["validation_loss"].shift().mask(rows["layer"] == problem.cap_layer, problem.R0)
+        scale = scale if told.get("constraint", "difference") == "difference" else 1.0
+        left = rows["violation"] - rows["multiplier"] / (cell["rho"] * scale)
+        held[place] = (left[rows["layer"] >= problem.cap_layer] <= getattr(params, case.task).tolerance).all()
+    return held
+
+
+def plateau(case: Case) -> str:
+    """P4: in the studies plateau_* twice the epochs lower f_L on validation by less than 1 % in each arm."""
+    evidence, model = case.evidence, case.pairs["model"].iloc[0]
+    cells = select(evidence.cells, trained=True, model=model)
+    longer = cells[cells["experiment"].str.startswith(LONGER)]
+    if longer.empty:
+        return f"no study of twice the epochs of {model}"
+    both = longer.merge(cells[cells["experiment"].isin(TASKS)], on=[*PAIR, "arm"], suffixes=("_longer", ""))
+    lower = 1 - both["validation_loss_longer"].astype(float) / both["validation_loss"].astype(float)
+    lower, said = lower.groupby(both["arm"]).mean(), []
+    for arm in (evidence.params.comparison.ours, evidence.params.comparison.baseline):
+        if arm not in lower:
+            said.append(f"twice the epochs of {arm} {model} are missing")
+        elif not lower[arm] < PLATEAU:
+            said.append(f"twice the epochs lower f_L of {arm} {model} by {lower[arm]:.1%}")
+    return "; ".join(said)
+
+
+def learned(case: Case) -> str:
+    """P5: there is something to compare. Medians over seeds, of every setting and arm."""
+    return _denoises(case) if case.task == "video" else _classifies(case)
+
+
+def _denoises(case: Case) -> str:
+    """At gamma = eps the RMSE is 10 % below that of every map that learns nothing; at eps = 0 none can be."""
+    cells = case.cells[case.cells["eps"] > 1e-9]
+    rmse = cells["rmse_at_eps"].astype(float).mask(cells["lost"], case.evidence.zero_rmse(cells))
+    own = rmse.groupby([cells[key] for key in ("dataset", "model", "eps", "layers", "arm")]).median()
+    maps = select(case.evidence.plain, experiment="video", metric="rmse", split="test")
+    maps = maps[maps["arm"].isin(MAPS)]
+    said = []
+    for (dataset, model, eps), values in own.groupby(["dataset", "model", "eps"]):
+        found = select(maps, dataset=dataset, model=model, gamma=float(eps))
+        if not {"identity", "zero"} <= set(found["arm"]):
+            return f"the maps that learn nothing are not measured at gamma = {eps:g} on {dataset}"
+        best = found.loc[found["value"].idxmin()]
+        short = values[~(values <= (1 - BETTER) * best["value"])]
+        said += [f"{arm} {model} L{layers} on {dataset}" for (*_, layers, arm) in short.index]
+    return f"not 10 % better than doing nothing at gamma = eps: {_few(said)}" if said else ""
+
+
+def _classifies(case: Case) -> str:
+    """Without noise 10 points better than the most frequent answer; the noise costs one arm 5 points or more."""
+    cells, evidence = case.cells, case.evidence
+    guess = cells["dataset"].map(evidence.chance if case.task == "text" else lambda _: UNIGRAM).astype(float)
+    keys = ["dataset", "model", "eps", "layers", "arm", "varied"]
+    clean = cells["accuracy_clean"].astype(float).where(~cells["lost"], guess) - guess
+    low = clean.groupby([cells[key] for key in keys]).median()
+    low = low[~(low >= ABOVE)]
+    if len(low):
+        words = [f"{place[4]} {place[1]} on {place[0]}" for place in low.index]
+        return f"not 10 points better than the most frequent answer: {_few(words)}"
+    rows, gammas = last_layer(case.rows("accuracy", "test")), getattr(evidence.params, case.task).evaluation.gammas
+    ends = [
+        select(rows, gamma=float(end)).set_index([*keys, "seed"])["value"] for end in (min(gammas), max(gammas))
+    ]
+    fall = (ends[0] - ends[1]).reindex(cells.set_index([*keys, "seed"]).index)
+    fall = fall.groupby(keys).median().groupby(["dataset", "model", "eps", "layers"]).max()
+    words = [f"{model} on {dataset}" for dataset, model, *_ in fall[~(fall >= FALL)].index]
+    return f"noise costs less than 5 points over the sweep: {_few(words)}" if words else ""
+
+
+def equal_arms(case: Case) -> str:
+    """P6: equally many parameters in every pair, and seeds that are no trials of a search."""
+    keys = [name for name in SETTING if name != "seed"]
+    values = case.cells.groupby(["experiment", *keys])[HYPERPARAMETERS].nunique()
+    searched = values[(values > 1).any(axis=1)]
+    if len(searched):
+        return f"seeds of {searched.index[0][3]} are trials of a search, with different hyperparameters"
+    if not case.claim.capacity:
+        return ""
+    if case.cells["parameters"].isna().any():
+        return UNKNOWN_SIZE
+    sizes = case.cells.groupby(PAIR)["parameters"].nunique()
+    uneven = sorted(set(sizes[sizes > 1].index.get_level_values("model")))
+    return f"the arms differ in capacity: {', '.join(uneven)}" if uneven else ""
+
+
+def objects(case: Case) -> str:
+    """P7: pretrained encoders of several sizes, a pretrained language model."""
+    params = case.evidence.params
+    if case.name == "text_size" and sum(pretrained(params, model) for model in params.text.models) < 2:
+        return "no pretrained weights of several sizes"
+    random = [model for model in params.lm.models if not pretrained(params, model)]
+    return f"{', '.join(random)} starts from random weights" if case.task == "lm" and random else ""
+
+
+def _absent(case: Case) -> str:
+    """Why a claim has no pairs."""
+    evidence = case.evidence
+    if case.task != "video" or select(evidence.cells, experiment="video").empty:
+        return NOTHING
+    if evidence.capacity.empty:
+        return f"{NOTHING}: {UNKNOWN_SIZE}"
+    return f"{NOTHING}: no such model whose arms have {'equal' if case.claim.capacity else 'different'} capacity"
+
+
+def _few(words: Iterable[str]) -> str:
+    words = list(dict.fromkeys(words))
+    return ", ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else "")
+
+
+OF_CLAIM = (complete, seeds, objects)
+OF_MODEL = (enforced, plateau, learned, equal_arms)

@@ -1,0 +1,79 @@
+"""Not in the paper: its primary claims as a forest plot, with our estimates, its own values and the verdicts."""
+
+from textwrap import fill
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from descent.analysis import scorecard
+from descent.analysis.verdicts import NOT_TESTED
+from descent.config import Params
+from descent.figures.parts import curves, style
+
+TITLE = "The primary claims, and what became of them"
+CAPTION = """
+Ours, not the paper's. Each primary claim of the scorecard: the estimate with its 95 % interval over seeds and test
+items (percent of log-RMSE for video, points of accuracy for text and language models), the smallest effect of
+interest or the margin (band), and the paper's own value where its tables give one (diamond). A price is good where
+it is small, all else where it is large. A claim that is not tested has no estimate.
+"""
+PARAMETERS = ["eps", "text.eps", "lm.eps", "comparison", "profiles.${profile}.video.seeds"]
+TASKS = ("video", "text", "lm")
+ROW = 0.42  # inches a claim
+LINE = 42  # characters of a line of its words
+UNITS = {"percent": "%", "points": "points", "plain": ""}
+
+
+def render(results: pd.DataFrame, params: Params) -> Figure:
+    """One row a claim. Raises UserError without rows."""
+    curves.required(results, "evaluate_video, evaluate_text or evaluate_lm", profile=params.profile)
+    card = scorecard.scorecard(results, params)
+    card = card[card["group"] == "primary"].reset_index(drop=True)
+    figure = style.sheet(params, style.TEXT, 0.9 + ROW * len(card), TASKS)
+    axes, verdicts = figure.subplots(1, 2, sharey=True, width_ratios=[2, 1])
+    for place, row in card.iterrows():
+        _draw(axes, place, row)
+        verdicts.text(0.0, place, _verdict(row, style.synthetic(params, TASKS)), va="center", fontsize=7)
+    axes.axvline(0, color=style.GREY, linewidth=0.8)
+    axes.set_yticks(range(len(card)), [_named(row) for row in card.to_dict("records")])
+    axes.set_ylim(len(card) - 0.5, -0.5)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("effect (% or points)")
+    verdicts.set_axis_off()
+    _legend(figure)
+    return figure
+
+
+def _draw(axes: Axes, place: int, row: pd.Series) -> None:
+    """The band, the estimate and the paper's value of one claim, in percent or points."""
+    axes.fill_betweenx([place - 0.32, place + 0.32], -100 * row["effect"], 100 * row["effect"], color="#e8eef5")
+    value, low, high = (100 * float(row[key]) for key in ("estimate", "low", "high"))
+    if row["verdict"] != NOT_TESTED and np.isfinite(value):
+        reach = [[value - low], [high - value]] if np.isfinite(low + high) else None
+        axes.errorbar(value, place, xerr=reach, fmt="o", color=style.PALETTE[0], capsize=2.5)
+    if pd.notna(row["paper_value"]):
+        axes.plot(100 * float(row["paper_value"]), place, "D", color=style.PALETTE[1], markerfacecolor="none")
+
+
+def _verdict(row: pd.Series, synthetic: bool) -> str:
+    if row["verdict"] == NOT_TESTED:
+        return f"{NOT_TESTED} (synthetic)" if synthetic else NOT_TESTED
+    return f"{row['verdict']}\n{row['seeds']:.0f} seeds, {row['settings']:.0f} settings"
+
+
+def _named(row: dict) -> str:
+    unit = f" ({UNITS[row['unit']]})" if UNITS[row["unit"]] else ""
+    return fill(row["statement"] + unit, LINE)
+
+
+def _legend(figure: Figure) -> None:
+    handles = [
+        Line2D([], [], marker="o", color=style.PALETTE[0], label="ours, 95 %"),
+        Line2D([], [], marker="D", color=style.PALETTE[1], mfc="none", linestyle="", label="the paper"),
+        Patch(color="#e8eef5", label="smallest effect, margin"),
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3)

@@ -1,0 +1,181 @@
+"""Not in the paper: how the constrained arm trains, layer by layer and epoch by epoch."""
+
+from textwrap import fill
+
+import numpy as np
+import pandas as pd
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+from descent.analysis.select import TRAINED, average, measured, select
+from descent.analysis.summary import cells_table
+from descent.cells import headline
+from descent.config import Params
+from descent.figures.parts import curves, style
+
+TASKS = ("video", "text")
+DATASETS = {"video": "ucsd", "text": "imdb"}
+TAIL = 0.25  # of the epochs: over these the numbers in the panels are taken
+LAYERS = ListedColormap(colormaps["viridis_r"](np.linspace(0.12, 1, 256)))
+HEADS = {
+    "loss": r"validation loss $f_l$ ↓",
+    "multiplier": r"multipliers $\lambda_l$",
+    "violation": r"largest violation ↓",
+    "weight": r"effective weights $w_l$",
+}
+REFERENCE = {"color": "black", "linestyle": (0, (3, 2)), "linewidth": 0.7, "zorder": 1}
+left_out = curves.without_constraints
+TITLE = "Training under constraints"
+CAPTION = """
+Ours, not the paper's. The constrained arm over the epochs of training, one seed: a row for every model at its
+largest depth and the headline training level. From the left: validation loss at the output of every layer
+(logarithmic); the multipliers of the constraints; the largest relative violation on validation data, with the
+tolerance below which a cell is feasible (dashed); the weights w_l that the multipliers give the layer losses in
+the Lagrangian, with those of ERM (dashed: 1 of the last layer, 0 of the others). Light to dark: first to last
+layer. Grey band: the last quarter, over which oscillation is measured: the standard deviation over the mean, of
+the training loss f_0 and, the largest of all layers, of the multipliers. Active: in the band some multiplier is
+above zero. Feasible: of the epochs after the warm-up (which ends at the dotted line).
+"""
+PARAMETERS = [
+    "eps",
+    "text.eps",
+    "comparison",
+    "objectives.${ours}",
+    "video.tolerance",
+    "text.tolerance",
+    "profiles.${profile}.video",
+    "profiles.${profile}.text",
+]
+
+
+def render(results: pd.DataFrame, params: Params) -> Figure:
+    """Four quantities against the epoch, a row per model. Raises UserError without rows of a task in use."""
+    cells = {}
+    for task in (task for task in TASKS if curves.in_use(params, task)):
+        rows = curves.required(results, f"evaluate_{task}", experiment=task)
+        cells |= {(task, model): _of_model(rows, params, task, model) for model in getattr(params, task).models}
+    shown = {place: cell for place, cell in cells.items() if (cell["metric"] == "loss_epoch").any()}
+    told = ", ".join(f"{style.name(model)} ({task})" for task, model in cells if (task, model) not in shown)
+    told = f"without epochs of seed 0: {told}" if told else ""
+    if not shown:
+        figure, [[axes]] = style.panels(params, 1, 1, style.TEXT, 0.6, TASKS)
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, told, ha="center", va="center", color=style.GREY)
+        return figure
+    shape = (len(shown), len(HEADS), style.TEXT, 0.8 + 1.35 * len(shown))
+    figure, grid = style.panels(params, *shape, TASKS, sharex="row")
+    for line, ((_, model), cell) in zip(grid, shown.items(), strict=True):
+        _draw_model(dict(zip(HEADS, line, strict=True)), cell, params)
+        line[0].set_ylabel(_title(model, cell))
+    for axes, head in zip(grid[0], HEADS.values(), strict=True):
+        axes.set_title(head, pad=13)
+    for axes in grid[-1]:
+        axes.set_xlabel("epoch")
+    figure.supxlabel(told, x=0.01, ha="left", fontsize=7)
+    every = [axes for line in grid for axes in line]
+    bar = figure.colorbar(ScalarMappable(cmap=LAYERS), ax=every, location="top", shrink=0.25, aspect=30, pad=0.01)
+    bar.set_ticks([0, 1], labels=["$l=0$", "$l=L$"])
+    bar.ax.tick_params(length=0)
+    return figure
+
+
+def _title(model: str, cell: pd.DataFrame) -> str:
+    """A model, its data set and depth, in lines that fit the height of a panel."""
+    where = [
+        f"{style.name(dataset)}, $L={layers}$" for dataset, layers in cell.groupby(["dataset", "layers"]).groups
+    ]
+    return "\n".join([fill(style.name(model), 18), *where])
+
+
+def shown_arm(params: Params) -> str:
+    """The arm that is shown: ours where it enforces the constraints, else the first that does."""
+    return min(params.enforcing, key=lambda arm: arm != params.comparison.ours)
+
+
+def _of_model(results: pd.DataFrame, params: Params, task: str, model: str) -> pd.DataFrame:
+    """The rows of the one cell that is shown; none where no such cell has been trained."""
+    section = getattr(params, task)
+    dataset, _ = curves.choice(section, DATASETS[task], model)
+    setting = {"dataset": dataset, "model": model, "arm": shown_arm(params), "eps": headline(params, task)}
+    rows = select(results, **setting, shift=TRAINED, varied="")
+    rows = select(rows, layers=rows["layers"].max())
+    return select(rows, seed=rows["seed"].min())
+
+
+def _draw_model(panels: dict[str, Axes], rows: pd.DataFrame, params: Params) -> None:
+    known = measured(rows)
+    tables = {name: average(select(known, metric=f"{name}_epoch"), ["bin", "layer"]).unstack() for name in HEADS}
+    cell, last = cells_table(rows, params).iloc[0], tables["loss"].index.max()
+    objective = params.objective(cell["arm"], cell["dataset"], cell["model"])
+    for name, axes in panels.items():
+        _draw_layers(axes, tables[name], int(cell["layers"]), largest=name == "violation")
+        axes.axvspan(last - max(2, round(TAIL * last)) + 0.5, last + 0.5, color="#f0f0f0", linewidth=0, zorder=0)
+        axes.axvline(
+            objective.get("warmup_epochs", 0) + 0.5, color=style.GREY, linestyle=style.DOTTED, linewidth=0.8
+        )
+        axes.set_xlim(0.5, last + 0.5)
+        axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    _scale(panels, tables, getattr(params, params.task_of(cell["model"])).tolerance)
+    _write(panels, cell)
+
+
+def _draw_layers(axes: Axes, table: pd.DataFrame, layers: int, largest: bool) -> None:
+    """A line a layer, or the largest of all alone; `table`: by epoch and layer."""
+    if largest:
+        axes.plot(table.index, table.max(axis=1), color="black", linewidth=1.2)
+        return
+    for layer in table.columns:
+        axes.plot(table.index, table[layer], color=LAYERS(layer / layers), linewidth=1.0)
+
+
+def _scale(panels: dict[str, Axes], tables: dict[str, pd.DataFrame], tolerance: float) -> None:
+    """Vertical scales, and what is to be compared with: the tolerance, the weights of ERM."""
+    style.logarithmic(panels["loss"])
+    low, high = panels["loss"].get_ylim()
+    if high > 50 * low:
+        panels["loss"].yaxis.set_major_locator(LogLocator())
+    panels["violation"].axhline(tolerance, **REFERENCE)
+    for weight in (0, 1):
+        panels["weight"].axhline(weight, **REFERENCE)
+    panels["multiplier"].set_ylim(bottom=0)
+    below = tables["weight"].iloc[:, :-1].abs().max().max()  # of the layers to which ERM gives no weight
+    _decades(panels["weight"], 10.0 ** np.clip(np.floor(np.log10(below)), -3, 0) if below > 0 else 1.0)
+    for name in ("multiplier", "violation"):
+        if max(map(abs, panels[name].get_ylim())) > 3:
+            _decades(panels[name], 1.0)
+        else:
+            panels[name].yaxis.set_major_locator(MaxNLocator(4))
+    for name in ("multiplier", "violation", "weight"):
+        panels[name].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))
+
+
+def _decades(axes: Axes, linear: float) -> None:
+    """A scale that is linear up to `linear` and logarithmic from there, with few ticks."""
+    axes.set_yscale("symlog", linthresh=linear, linscale=0.6)
+    low, high = axes.get_ylim()
+    decades = [sign * linear * 10.0**power for power in range(10) for sign in (-1, 1)]
+    inside = sorted(value for value in [0.0, *decades] if low <= value <= high)
+    axes.yaxis.set_major_locator(FixedLocator(inside, nbins=5))
+    axes.yaxis.set_minor_locator(NullLocator())
+
+
+def _write(panels: dict[str, Axes], cell: pd.Series) -> None:
+    """Above the panels the numbers about the tail, where they are known."""
+    words = {"loss": "$f_0$ swings {}", "multiplier": "swing {}", "violation": "feasible {}"}
+    columns = {"loss": "oscillation", "multiplier": "multiplier_oscillation", "violation": "feasible_epochs"}
+    told = {
+        name: words[name].format(f"{100 * cell[column]:.3g}%")
+        for name, column in columns.items()
+        if pd.notna(cell[column])
+    }
+    if pd.notna(cell["active"]):
+        states = ["active" if cell["active"] else "not active", *filter(None, [told.get("multiplier")])]
+        told["multiplier"] = ", ".join(states)
+    if pd.notna(cell["diverged"]) and cell["diverged"]:
+        told["loss"] = "diverged"
+    for name, text in told.items():
+        panels[name].text(1, 1.03, text, transform=panels[name].transAxes, ha="right", va="bottom", fontsize=7)

@@ -1,0 +1,226 @@
+"""A finished run on real data as a folder in git, data/evidence/<profile>-<digest of its data>, or a refusal."""
+
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from descent import config
+from descent.analysis import results as table
+from descent.analysis import scorecard
+from descent.analysis.summary import check_declared
+from descent.cells import grid, study_cells
+from descent.components import TASKS
+from descent.config import Params
+from descent.errors import UserError
+from descent.figures.parts import catalogue
+from descent.io.folders import atomic_folder
+from descent.paths import prepared_folder, runs_folder, study_runs_folder
+
+ROOT = Path("data/evidence")
+PROTOCOL = ROOT / "PROTOCOL.md"
+KEPT = {"figure": "png", "table": "md"}
+DIGITS = "%.6g"
+
+
+def finished(params: Params) -> pd.DataFrame:
+    """The results table of these parameters, whole.
+
+    Raises:
+        UserError: a data set in use is generated; no results, results of other parameters, or cells missing.
+    """
+    generated = [
+        name
+        for task in TASKS
+        for name in (getattr(params, task).datasets if getattr(params, task).models else [])
+        if params.source(task, name).generate
+    ]
+    if generated:
+        raise UserError(
+            f"evidence is of real data, and profile {params.profile} generates {', '.join(generated)}: choose "
+            "another profile"
+        )
+    made_with = config.OF_RESULTS
+    if not made_with.exists() or json.loads(made_with.read_text()) != json.loads(config.of_results(params)):
+        raise UserError(f"{made_with} is not of this params.yaml, so the run is not finished: run `dvc repro`")
+    found = table.read(Path("data/results.parquet"), params.profile)
+    check_declared(found, params)
+    return found
+
+
+def metas(params: Params) -> dict[str, dict[str, Any]]:
+    """What preparation noted of every data set in use, by its folder within data/prepared.
+
+    Raises:
+        UserError: one is missing, or synthetic.
+    """
+    folders = {
+        prepared_folder(params, task, dataset, model)
+        for task in TASKS
+        for dataset in getattr(params, task).datasets
+        for model in getattr(params, task).models
+    }
+    found = {}
+    for folder in sorted(folders):
+        path = folder / "meta.json"
+        if not path.exists():
+            raise UserError(f"{path} is missing, so the run is not finished: run `dvc repro`")
+        meta = json.loads(path.read_text())
+        if meta.get("synthetic"):
+            raise UserError(f"evidence is of real data, and {folder} holds generated ones: run `dvc repro`")
+        found[folder.relative_to("data/prepared").as_posix()] = meta
+    return found
+
+
+def digest_lines(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """A line for every prepared data set: its sha256 and its folder."""
+    return "".join(f"{meta['digest']}  {name}\n" for name, meta in sorted(found.items()))
+
+
+def folder_name(params: Params, found: Mapping[str, Mapping[str, Any]]) -> str:
+    """The profile, and eight digits of the digest of all its data."""
+    return f"{params.profile}-{hashlib.sha256(digest_lines(found).encode()).hexdigest()[:8]}"
+
+
+def records(params: Params) -> dict[Path, dict[str, Any]]:
+    """What training noted of every cell that params.yaml asks for (its `made_by`), by the cell's folder.
+
+    Raises:
+        UserError: a cell is missing.
+    """
+    places = [
+        runs_folder(task, dataset, model) / cell.name
+        for task in TASKS
+        for dataset in getattr(params, task).datasets
+        for model in getattr(params, task).models
+        for cell in grid(params, task, dataset, model)
+    ]
+    places += [
+        study_runs_folder(name) / cell.name for name in params.studies for cell in study_cells(params, name)
+    ]
+    found = {}
+    for place in places:
+        if not (place / "cell.json").exists():
+            raise UserError(f"{place} is missing, so the run is not finished: run `dvc repro`")
+        found[place] = json.loads((place / "cell.json").read_text())["made_by"]
+    return found
+
+
+def committed(path: Path) -> int:
+    """When git last took a file, in seconds since 1970.
+
+    Raises:
+        UserError: no such file, no git, or a file that is not committed as it stands.
+    """
+    if not path.exists():
+        raise UserError(f"{path} is missing: what judges a run is written before it")
+    when, changed = (
+        _git("log", "-1", "--format=%ct", "--", str(path)),
+        _git("status", "--porcelain", "--", str(path)),
+    )
+    if not when or changed:
+        raise UserError(f"{path} is not committed as it stands, so nothing says that it is older than the runs")
+    return int(when)
+
+
+def check_older(path: Path, made: Mapping[Path, Mapping[str, Any]]) -> None:
+    """Raises UserError where training of a cell began before the protocol that judges it was committed."""
+    since = committed(path)
+    for place, made_by in sorted(made.items()):
+        if "finished" not in made_by:
+            raise UserError(f"{place} does not say when it was trained: train it again (make clean-store)")
+        if made_by["finished"] - made_by["seconds"] < since:
+            raise UserError(f"{place} was trained before the last commit of {path}, which cannot judge it")
+
+
+def pictures(params: Params) -> list[Path]:
+    """The files of all figures and tables in use that hold no frames: PNG and Markdown.
+
+    A module of the catalogue that draws frames says so: `FRAMES = True`.
+
+    Raises:
+        UserError: nothing was drawn, or a file is not what its sidecar tells of, or is of another profile.
+    """
+    found = []
+    for path in sorted(catalogue.SHOWN.glob("*.json")):
+        told = json.loads(path.read_text())
+        entry = catalogue.module(told["name"], told["kind"])
+        if getattr(entry, "FRAMES", False) or catalogue.left_out(entry, params):
+            continue
+        file = Path("figures") / f"{told['name']}.{KEPT[told['kind']]}"
+        same = file.exists() and hashlib.sha256(file.read_bytes()).hexdigest() == told["files"][file.name]
+        if told["profile"] != params.profile or not same:
+            raise UserError(f"{file} is not that of this run: run `dvc repro`")
+        found.append(file)
+    if not found:
+        raise UserError(f"{catalogue.SHOWN} holds no figure or table yet: run `dvc repro`")
+    return found
+
+
+def environment(made: Mapping[Path, Mapping[str, Any]], requirements: Path = Path("requirements.txt")) -> str:
+    """Versions, cores and devices, a line each; no name of a machine, no path."""
+    pinned = re.findall(r"^([\w.-]+)==", requirements.read_text(), re.MULTILINE)
+    devices = sorted({made_by["device"] for made_by in made.values()})
+    lines = [f"Python {platform.python_version()}", f"{os.cpu_count()} cores: {_processor()}"]
+    lines += [f"cells trained on {device}" for device in devices]
+    return "\n".join([*lines, *(f"{name}=={version(name)}" for name in pinned)]) + "\n"
+
+
+def parameters(params: Params) -> str:
+    """The parameters that the results were made with, the profile in use alone, as YAML that `config.load` "
+    "reads."""
+    values = json.loads(config.of_results(params))
+    del values["components"]
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+
+
+def write(
+    folder: Path,
+    texts: Mapping[str, str],
+    tables: Mapping[str, pd.DataFrame],
+    judged_from: tuple[pd.DataFrame, pd.DataFrame],
+    files: Iterable[Path],
+) -> None:
+    """Make the folder hold exactly this, whole or not at all.
+
+    Args:
+        texts: by file name.
+        tables: by stem; rounded to DIGITS.
+        judged_from: the pairs and facts that the claims follow from, not rounded.
+        files: for figures/.
+    """
+    with atomic_folder(folder) as partial:
+        for name, text in texts.items():
+            (partial / name).write_text(text, encoding="utf-8")
+        for name, rows in tables.items():
+            rows.to_csv(partial / f"{name}.csv", index=False, float_format=DIGITS, lineterminator="\n")
+        scorecard.save(*judged_from, partial)
+        (partial / "figures").mkdir()
+        for file in files:
+            shutil.copyfile(file, partial / "figures" / file.name)
+
+
+def _git(*words: str) -> str:
+    try:
+        done = subprocess.run(["git", *words], capture_output=True, text=True, check=True)
+    except FileNotFoundError:
+        raise UserError("git is not there, so nothing says that the protocol is older than the runs") from None
+    except subprocess.CalledProcessError as error:
+        raise UserError(f"git cannot say how old the protocol is: {error.stderr.strip()}") from None
+    return done.stdout.strip()
+
+
+def _processor() -> str:
+    known = Path("/proc/cpuinfo")
+    found = re.search(r"^model name\s*:\s*(.+)$", known.read_text(), re.MULTILINE) if known.exists() else None
+    return found[1] if found else platform.machine()

@@ -1,0 +1,18 @@
+"""Pieces of Markdown that the published words are put together from."""
+
+from collections.abc import Iterable, Sequence
+
+
+def pipe(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A pipe table; a cell's own bars and line breaks cannot break it."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(_cell(word) for word in line) + " |" for line in lines)
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def _cell(word: object) -> str:
+    return " ".join(str(word).replace("|", r"\|").split())

@@ -1,0 +1,63 @@
+"""A finished run to its folder of evidence, and to the README's first screen."""
+
+import re
+from pathlib import Path
+
+from descent.analysis import effects, scorecard
+from descent.analysis.summary import cells_table
+from descent.config import Params
+from descent.io.folders import write_text
+from descent.report import evidence, published, reproduction
+
+README = Path("README.md")
+BLOCK = re.compile(r"(<!-- evidence -->\n).*?(<!-- /evidence -->)", re.DOTALL)
+
+
+def publish(params: Params) -> Path:
+    """Publish the run that params.yaml asks for, and let the README begin with it; returns the folder.
+
+    Raises:
+        UserError: synthetic data, an unfinished run, no protocol, or one that is newer than the runs it judges.
+    """
+    results, made = evidence.finished(params), evidence.records(params)
+    evidence.check_older(evidence.PROTOCOL, made)
+    metas, pictures = evidence.metas(params), evidence.pictures(params)
+    pairs = effects.pairs(results, params)
+    facts = scorecard.facts(pairs, results, params)
+    tables = {
+        "claims": scorecard.judged(pairs, facts),
+        "models": scorecard.by_model(pairs, facts),
+        "cells": cells_table(results, params),
+        "controls": published.controls(results, params),
+        "shifts": published.shifts(results, params),
+    }
+    run = reproduction.Run(
+        params=params,
+        card=tables["claims"],
+        models=tables["models"],
+        cells=tables["cells"],
+        controls=tables["controls"],
+        shifts=tables["shifts"],
+        numbers=published.trained_numbers(results),
+        metas=metas,
+        made=list(made.values()),
+        figures=[file.name for file in pictures],
+    )
+    texts = {
+        "REPORT.md": reproduction.report(run),
+        "params.yaml": evidence.parameters(params),
+        "environment.txt": evidence.environment(made),
+        "data.sha256": evidence.digest_lines(metas),
+    }
+    folder = evidence.ROOT / evidence.folder_name(params, metas)
+    evidence.write(folder, texts, tables, (pairs, facts), pictures)
+    _begin_readme(reproduction.first_screen(run, folder.as_posix()))
+    return folder
+
+
+def _begin_readme(words: str) -> None:
+    """Put the words between the README's markers, where it has them."""
+    text = README.read_text(encoding="utf-8") if README.exists() else ""
+    changed = BLOCK.sub(lambda found: f"{found[1]}{words}\n{found[2]}", text)
+    if changed != text:
+        write_text(README, changed)

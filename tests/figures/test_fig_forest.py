@@ -1,0 +1,73 @@
+"""The forest plot draws what the scorecard says, and no estimate of what was not tested."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.text import Text
+
+from descent.analysis import scorecard
+from descent.config import Params
+from descent.errors import UserError
+from descent.figures import fig_forest
+from descent.figures.parts import style
+from tests.fakes.cards import card
+from tests.fakes.results import fake_params, fake_results
+
+REAL = {"profile": "small"}
+
+
+def drawn(monkeypatch: pytest.MonkeyPatch, params: Params, rows: pd.DataFrame) -> tuple[Axes, list[str]]:
+    monkeypatch.setattr(scorecard, "scorecard", lambda *_: rows)
+    results = pd.DataFrame({"profile": [params.profile]})
+    figure = fig_forest.render(results, params)
+    return figure.axes[0], [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+
+
+def markers(axes: Axes, sign: str) -> list[tuple[float, float]]:
+    lines = [line for line in axes.lines if line.get_marker() == sign]
+    return [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in lines]
+
+
+def test_estimates_intervals_and_the_papers_values_stand_at_their_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    axes, words = drawn(monkeypatch, fake_params(REAL), card())
+    assert np.array(markers(axes, "o")) == pytest.approx(np.array([(2.0, 0), (0.1, 1)]))
+    assert np.array(markers(axes, "D")) == pytest.approx(np.array([(5.0, 0)]))
+    bars = [
+        segment for found in axes.collections if hasattr(found, "get_segments") for segment in found.get_segments()
+    ]
+    assert [list(bar[:, 0]) for bar in bars] == [pytest.approx([1.0, 3.0]), pytest.approx([-0.2, 0.4])]
+    labels = [" ".join(label.get_text().split()) for label in axes.get_yticklabels()]
+    named = {"video_ood": "%", "video_cost": "%", "text_ood": "points"}
+    assert labels == [f"Statement of {claim} ({unit})" for claim, unit in named.items()]
+    assert "reproduced\n8 seeds, 27 settings" in words and "not tested" in words
+    assert not [word for word in words if "synthetic" in word]
+
+
+def test_the_exploratory_claims_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, words = drawn(monkeypatch, fake_params(REAL), card())
+    assert not [word for word in words if "depth" in word]
+
+
+def test_synthetic_data_are_named_at_every_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = card().assign(verdict="not tested")
+    axes, words = drawn(monkeypatch, fake_params(), rows)
+    assert words.count("not tested (synthetic)") == 3 and markers(axes, "o") == []
+
+
+def test_a_missing_interval_is_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    axes, _ = drawn(monkeypatch, fake_params(REAL), card().assign(low=np.nan, high=np.nan))
+    assert len(markers(axes, "o")) == 2
+    segments = [s for found in axes.collections if hasattr(found, "get_segments") for s in found.get_segments()]
+    assert segments == []
+
+
+def test_the_real_scorecard_draws_too() -> None:
+    params = fake_params()
+    figure = fig_forest.render(fake_results(params), params)
+    assert figure.get_figwidth() == style.TEXT and len(figure.axes[0].get_yticklabels()) == 6
+
+
+def test_no_rows_no_figure() -> None:
+    with pytest.raises(UserError, match="stage evaluate_"):
+        fig_forest.render(fake_results(fake_params()).iloc[:0], fake_params())

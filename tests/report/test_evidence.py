@@ -1,0 +1,392 @@
+"""Publishing evidence: what is in the folder, what the words say, and the runs that are refused."""
+
+import ast
+import json
+import math
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from descent import config
+from descent.analysis import results, scorecard
+from descent.analysis.summary import CELL, cells_table
+from descent.cells import grid
+from descent.config import Params
+from descent.errors import UserError
+from descent.figures import fig03_depth
+from descent.figures.parts import catalogue
+from descent.report import evidence, published, reproduction
+from stages import evidence as stage
+from stages import figure, table
+from tests.fakes.cards import card
+from tests.fakes.results import fake_params, fake_results
+
+ROOT = Path(__file__).parents[2]
+PUBLISHED = sorted((ROOT / "data/evidence").glob("*-*/claims.csv"))
+LITTLE = {
+    "profile": "small",
+    "local_data": "/somewhere/of/mine",
+    "video.datasets": ["ucsd"],
+    "video.models": ["ut", "dust"],
+    "text.datasets": [],
+    "lm.datasets": [],
+    "studies": [],
+    "arms": ["constrained", "unconstrained"],
+}
+META = {
+    "digest": "ab" * 32,
+    "sigma": 0.18,
+    "synthetic": False,
+    "frames": {"train": 300, "validation": 60, "test": 120},
+    "clips": {"train": [["a", 0, 300]], "validation": [["b", 0, 60]], "test": [["c", 0, 60], ["d", 60, 60]]},
+}
+README = "# Title\n<!-- evidence -->\nold words\n<!-- /evidence -->\nthe rest\n"
+
+
+@pytest.fixture(scope="module")
+def params() -> Params:
+    return fake_params(LITTLE)
+
+
+@pytest.fixture(scope="module")
+def made_up(params: Params) -> pd.DataFrame:
+    rows = fake_results(params)
+    return rows[rows["metric"].isin(results.METRICS)]
+
+
+@pytest.fixture(scope="module")
+def finished(params: Params, made_up: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a finished run of real data, trained after its protocol was committed."""
+    root = tmp_path_factory.mktemp("finished")
+    (root / "data").mkdir()
+    shutil.copytree(ROOT / "data/paper", root / "data/paper")
+    shutil.copy(ROOT / "requirements.txt", root)
+    (root / "README.md").write_text(README)
+    write(root / "data/evidence/PROTOCOL.md", "the rule\n")
+    commit(root)
+    write(root / "data/prepared/ucsd/meta.json", json.dumps(META))
+    for model in params.video.models:
+        for cell in grid(params, "video", "ucsd", model):
+            made_by = {"finished": time.time() + 60, "seconds": 7.0, "cells_in_stack": 2, "device": "cpu (x)"}
+            place = root / "data/runs/video/ucsd" / model / cell.name / "cell.json"
+            write(place, json.dumps({"made_by": made_by}))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        patch.setattr("descent.config.load", lambda *_: params)
+        write(Path("data/params.json"), config.of_results(params))
+        results.write(made_up, Path("data/results.parquet"))
+        figure.main("fig03_depth")
+        table.main("table3_video_rmse")
+    return root
+
+
+@pytest.fixture
+def project(finished: Path, params: Params, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it to spoil, as the working folder."""
+    root = tmp_path / "project"
+    shutil.copytree(finished, root)
+    monkeypatch.chdir(root)
+    monkeypatch.setattr("descent.config.load", lambda *_: params)
+    return root
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def commit(root: Path) -> None:
+    who = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]
+    for words in (["init", "-q"], ["add", "data/evidence"], [*who, "commit", "-q", "-m", "protocol"]):
+        subprocess.run(["git", *words], cwd=root, check=True)
+
+
+def one_cell() -> Path:
+    return sorted(Path("data/runs").rglob("cell.json"))[0]
+
+
+def without(made_by: str) -> None:
+    path = one_cell()
+    record = json.loads(path.read_text())
+    del record["made_by"][made_by]
+    path.write_text(json.dumps(record))
+
+
+def older() -> None:
+    record = json.loads(one_cell().read_text())
+    record["made_by"]["finished"] = evidence.committed(evidence.PROTOCOL) + 6.0  # training took 7 seconds
+    one_cell().write_text(json.dumps(record))
+
+
+def of_other_parameters() -> None:
+    values = json.loads(Path("data/params.json").read_text())
+    Path("data/params.json").write_text(json.dumps(values | {"eps": 0.15}))
+
+
+def lacking_scores() -> None:
+    rows = pd.read_parquet("data/results.parquet")
+    rows[rows["layers"] != 3].to_parquet("data/results.parquet")
+
+
+def synthetic() -> None:
+    write(Path("data/prepared/ucsd/meta.json"), json.dumps(META | {"synthetic": True}))
+
+
+def append(path: Path) -> Callable[[], None]:
+    return lambda: path.write_bytes(path.read_bytes() + b"more")
+
+
+def gone(path: Path) -> Callable[[], None]:
+    return path.unlink
+
+
+SPOILT = {
+    "other parameters": (of_other_parameters, "not of this params.yaml"),
+    "scores missing": (lacking_scores, "the scores of .* cells are missing"),
+    "cell missing": (lambda: one_cell().unlink(), "is missing, so the run is not finished"),
+    "data missing": (gone(Path("data/prepared/ucsd/meta.json")), "is missing, so the run is not finished"),
+    "synthetic data": (synthetic, "holds generated ones"),
+    "no protocol": (gone(evidence.PROTOCOL), "PROTOCOL.md is missing"),
+    "changed protocol": (append(evidence.PROTOCOL), "not committed as it stands"),
+    "never committed": (lambda: shutil.rmtree(".git"), "git cannot say|not committed"),
+    "protocol newer": (older, r"data/runs/video/ucsd/\w+/[\w.-]+ was trained before the last commit"),
+    "no time": (lambda: without("finished"), "does not say when it was trained"),
+    "another figure": (append(Path("figures/fig03_depth.png")), "is not that of this run"),
+    "no figure": (lambda: shutil.rmtree("data/shown"), "holds no figure"),
+}
+
+
+@pytest.mark.parametrize("case", SPOILT)
+def test_a_spoilt_run_is_refused_in_one_sentence_and_writes_nothing(case: str, project: Path) -> None:
+    spoil, told = SPOILT[case]
+    spoil()
+    with pytest.raises(UserError, match=told) as error:
+        stage.main()
+    assert "\n" not in str(error.value)
+    assert not [path for path in Path("data/evidence").iterdir() if path.is_dir()]
+    assert Path("README.md").read_text() == README
+
+
+def test_generated_data_are_no_evidence(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    demo = fake_params()
+    monkeypatch.setattr("descent.config.load", lambda *_: demo)
+    with pytest.raises(UserError, match="evidence is of real data, and profile demo generates"):
+        stage.main()
+
+
+def test_without_git_nothing_says_how_old_the_protocol_is(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(UserError, match="git is not there"):
+        stage.main()
+
+
+def test_a_finished_run_is_published_whole(project: Path, params: Params, made_up: pd.DataFrame) -> None:
+    stage.main()
+    (folder,) = [path for path in Path("data/evidence").iterdir() if path.is_dir()]
+    assert folder.name == evidence.folder_name(params, evidence.metas(params)) and folder.name.startswith("small-")
+    tables = {f"{name}.csv" for name in ("claims", "models", "cells", "facts", "shifts", "controls")}
+    texts = {"REPORT.md", "params.yaml", "environment.txt", "data.sha256"}
+    assert {path.name for path in folder.iterdir()} == tables | texts | {"pairs.parquet", "figures"}
+    assert {path.name for path in (folder / "figures").iterdir()} == {"fig03_depth.png", "table3_video_rmse.md"}
+    assert len(pd.read_csv(folder / "cells.csv")) == len(made_up[CELL].drop_duplicates())
+    assert (folder / "data.sha256").read_text() == f"{META['digest']}  ucsd\n"
+    recomputed(folder)
+
+
+def recomputed(folder: Path) -> None:
+    again = scorecard.judged(*scorecard.load(folder))
+    saved = pd.read_csv(folder / "claims.csv")
+    numbers = again.select_dtypes("number").columns
+    assert (again["verdict"] == saved["verdict"]).all() and list(again["claim"]) == list(saved["claim"])
+    pd.testing.assert_frame_equal(
+        again[numbers].astype(float), saved[numbers].astype(float), rtol=1e-5, atol=1e-12
+    )
+
+
+@pytest.mark.skipif(not PUBLISHED, reason="no run on real data is published yet")
+@pytest.mark.parametrize("claims", PUBLISHED, ids=lambda path: path.parent.name)
+def test_published_claims_follow_from_published_pairs(claims: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    recomputed(claims.parent)
+
+
+def test_the_published_parameters_are_those_of_the_results_without_the_users_folders(params: Params) -> None:
+    text = evidence.parameters(params)
+    assert "/somewhere/of/mine" not in text and "components" not in text
+    values = json.loads(config.of_results(params))
+    assert config.Params.model_validate(evidence.yaml.safe_load(text) | {"components": values["components"]}) == (
+        config.Params.model_validate(values)
+    )
+
+
+def test_the_environment_names_versions_and_no_place(project: Path, params: Params) -> None:
+    lines = evidence.environment(evidence.records(params)).splitlines()
+    assert any(line.startswith("torch==") for line in lines) and "cells trained on cpu (x)" in lines
+    assert not [line for line in lines if "/" in line.split("==")[0].replace("cpu", "") and "cores" not in line]
+
+
+def test_an_earlier_folder_is_replaced(project: Path) -> None:
+    stage.main()
+    (folder,) = [path for path in Path("data/evidence").iterdir() if path.is_dir()]
+    write(folder / "left.txt", "over")
+    stage.main()
+    assert not (folder / "left.txt").exists() and (folder / "REPORT.md").exists()
+
+
+def test_the_readme_begins_with_it_between_its_markers_alone(project: Path) -> None:
+    stage.main()
+    text = Path("README.md").read_text()
+    assert text.startswith("# Title\n<!-- evidence -->\n**On real data") and text.endswith(
+        "<!-- /evidence -->\nthe rest\n"
+    )
+    assert "old words" not in text and "/figures/fig_forest.png" in text
+    stage.main()
+    assert Path("README.md").read_text() == text
+
+
+def test_a_readme_without_markers_is_left_alone(project: Path) -> None:
+    Path("README.md").write_text("plain")
+    stage.main()
+    assert Path("README.md").read_text() == "plain"
+
+
+def test_figures_that_hold_frames_are_not_published(
+    project: Path, params: Params, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fig03_depth, "FRAMES", True, raising=False)
+    assert [file.name for file in evidence.pictures(params)] == ["table3_video_rmse.md"]
+
+
+@pytest.mark.parametrize("path", sorted(catalogue.FOLDER.glob("*.py")), ids=lambda path: path.stem)
+def test_a_figure_that_draws_pictures_says_that_it_holds_frames(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    draws = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    said = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "FRAMES"]
+    assert said or not draws & {"imshow", "figimage", "matshow", "imread"}
+
+
+MODELS = pd.DataFrame(
+    [
+        {"model": "ut", "estimate": 0.02, "low": 0.01, "high": 0.03, "why": ""},
+        {"model": "dust", "estimate": -0.5, "low": -0.6, "high": -0.4, "why": "twice the epochs"},
+    ]
+).assign(claim="video_ood", unit="percent")
+
+
+def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproduction.Run:
+    return reproduction.Run(
+        params=params,
+        card=rows,
+        models=MODELS,
+        cells=cells_table(made_up, params),
+        controls=pd.DataFrame(
+            [{"study": "controls", "arm": "penalty", "varied": "", "trained": 6, "lost": 1} | GAINS]
+        ),
+        shifts=published.shifts(made_up, params),
+        numbers=pd.DataFrame([{"model": "ut", "layers": 3, "arm": "constrained", "numbers": 65536}]),
+        metas={"ucsd": META},
+        made=[{"seconds": 3600.0, "cells_in_stack": 2, "device": "cpu (x)"}] * 4,
+        figures=["fig03_depth.png"],
+    )
+
+
+GAINS = {"gain_out": 0.0123, "gain_out_low": 0.01, "gain_out_high": 0.015, "inflation": 0.25}
+GAINS |= {"gain_in": -0.002, "gain_in_low": math.nan, "gain_in_high": math.nan}
+
+
+def part(report: str, title: str) -> str:
+    return report.split(f"## {title}\n")[1].split("\n## ")[0]
+
+
+def test_the_report_puts_every_claim_under_its_verdict(params: Params, made_up: pd.DataFrame) -> None:
+    report = reproduction.report(run(params, card(), made_up))
+    named = {
+        "Results that reproduce the paper": "video_ood",
+        "Results that do not": "video_depth",
+        "What cannot be told": "video_cost",
+        "What was not tested": "text_ood",
+    }
+    for title, claim in named.items():
+        assert [other for other in named.values() if f"Statement of {other}" in part(report, title)] == [claim]
+    assert "| 5 % (outside) | 2 % | 1 % to 3 % | 1 % | 0.047 | 27 settings, 8 seeds | **reproduced** |" in report
+    assert "nothing to compare" in part(report, "What was not tested")
+    assert all(f"Statement of {claim}" in part(report, "Scope of reproducibility") for claim in named.values())
+
+
+def test_the_report_follows_the_verdicts(params: Params, made_up: pd.DataFrame) -> None:
+    report = reproduction.report(run(params, card().assign(verdict="no effect of interest"), made_up))
+    assert "No claim was reproduced." in report and "Every claim was tested." in report
+    assert part(report, "Results that do not").count("Statement of") == 4
+
+
+def test_the_report_tells_data_budgets_cells_and_what_lies_beyond(params: Params, made_up: pd.DataFrame) -> None:
+    report = reproduction.report(run(params, card(), made_up))
+    assert "| ucsd | 300 frames of 1 clips | 60 frames of 1 clips | 120 frames of 2 clips | abababab |" in report
+    assert "trained in 2.0 hours of cpu (x)" in report and "65536" in report
+    assert "+1.23 % [+1.00 %, +1.50 %] | -0.20 % | 25.00 % | 6 | 1 |" in part(report, "Results beyond the paper")
+    assert "video: UT and DUST on UCSD" in report and "| all settings | 74 | 31 | 0 |" in report
+    ours, budget = params.objective("constrained", "ucsd", "dust"), params.model_budget("dust")
+    row = next(line for line in report.splitlines() if line.startswith("| DUST |") and "| constrained |" in line)
+    assert f"| {budget['epochs']} | {budget['batch']} |" in row and f"| {ours['constraint']} |" in row
+    assert "{{" not in report and "{%" not in report and "nan" not in report
+
+
+def test_a_form_that_is_not_the_papers_is_admitted(made_up: pd.DataFrame) -> None:
+    usual, own = "objectives.constrained.constraint", "profiles.small.video.models.dust.arms.constrained"
+    adam = {"constraint": "difference", "dual_optimizer": "adam", "dual_lr": 0.01}
+    paper = fake_params(LITTLE | {usual: "difference", own: adam})
+    assert "the constrained problem is solved with" not in reproduction.report(run(paper, card(), made_up))
+    other = fake_params(LITTLE | {usual: "difference", own: adam | {"constraint": "ratio"}})
+    report = reproduction.report(run(other, card(), made_up))
+    assert "For DUST the constrained problem is solved with constraint ratio" in " ".join(report.split())
+
+
+def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
+    params: Params, made_up: pd.DataFrame
+) -> None:
+    words = reproduction.first_screen(run(params, card(), made_up), "data/evidence/small-1")
+    sentence, picture, verdicts, scope = words.split("\n\n")
+    assert sentence == (
+        "**On real data (up to 27 settings and 8 seeds a claim), of 3 primary claims of the paper 1 reproduced "
+        "(statement of video_ood), 1 undecided (statement of video_cost) and 1 not tested (statement of "
+        "text_ood).**"
+    )
+    assert picture.endswith("(data/evidence/small-1/figures/fig_forest.png)")
+    assert len(verdicts.splitlines()) == 2 + 3 and scope.startswith("Scope: video: UT and DUST on UCSD")
+    none = reproduction.first_screen(run(params, card().assign(verdict="not tested"), made_up), "f")
+    assert none.startswith(
+        "**On real data (no claim could be tested), of 3 primary claims of the paper 3 not tested"
+    )
+
+
+def test_shifts_are_means_of_log_ratios_by_seed(params: Params) -> None:
+    place = {"profile": "small", "experiment": "video", "model": "ut", "eps": 0.13, "varied": "", "split": "test"}
+    place |= {"shift": "salt_and_pepper", "metric": "rmse", "bin": 0.0, "layers": 3, "layer": 3}
+    rows, by_seed = [], []
+    for seed in (0, 1, 2):
+        gains = []
+        for dataset in ("ucsd", "avenue"):
+            for gamma in (0.1, 0.2):
+                theirs, ours = 10.0 + seed, 8.0 + 3 * gamma + (dataset == "ucsd")
+                gains.append(math.log(theirs / ours))
+                for arm, value in (("unconstrained", theirs), ("constrained", ours)):
+                    rows.append(
+                        place | {"dataset": dataset, "seed": seed, "gamma": gamma, "arm": arm, "value": value}
+                    )
+        by_seed.append(sum(gains) / len(gains))
+    noise = [row | {"shift": "gaussian", "value": 1.0} for row in rows]
+    (row,) = published.shifts(pd.DataFrame(rows + noise), params).to_dict("records")
+    mean = sum(by_seed) / 3
+    half = 4.302653 * math.sqrt(sum((gain - mean) ** 2 for gain in by_seed) / 2 / 3)
+    assert row["effect"] == pytest.approx(mean) and (row["seeds"], row["settings"]) == (3, 2)
+    assert (row["low"], row["high"]) == pytest.approx((mean - half, mean + half), rel=1e-6)
+
+
+def test_a_run_without_controls_or_shifts_has_empty_tables(params: Params, made_up: pd.DataFrame) -> None:
+    rows = made_up[made_up["shift"] == "gaussian"]
+    assert published.controls(rows, params).empty and published.shifts(rows, params).empty
