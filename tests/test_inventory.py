@@ -1,0 +1,78 @@
+"""What a profile needs is looked for before anything is made."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import requests
+
+from descent import inventory
+from descent.errors import UserError
+from tests.fakes.core import small_params
+
+LOCAL = {
+    "profile": "small",
+    "video.datasets": ["avenue", "ucsd"],
+    "video.models": ["vit"],
+    "text.datasets": ["imdb"],
+    "text.models": ["roberta"],
+    "lm.datasets": [],
+    "studies": [],
+    "profiles.small.video.models": {"vit": {"weights": {"path": "weights/vit"}}},
+}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DVC_ROOT", raising=False)
+    return tmp_path
+
+
+def told(changes: dict[str, Any]) -> str:
+    with pytest.raises(UserError) as error:
+        inventory.check(small_params(LOCAL | {"local_data": "copies"} | changes))
+    return str(error.value)
+
+
+def test_everything_that_is_missing_is_told_at_once_with_its_place(here: Path) -> None:
+    said = told({})
+    assert "5 of 5" in said
+    for line in ("data set avenue: copies/avenue", "data set ucsd", "weights of vit: copies/weights/vit"):
+        assert line in said
+    assert "tokenizer roberta: copies/tokenizers/roberta" in said and "data set imdb" in said
+    assert "tokenizer bert" not in said, "no model in use reads it"
+    assert "official source: " in said
+
+
+def test_what_is_there_or_not_in_use_is_not_asked_for(here: Path) -> None:
+    for name in ("avenue", "weights/vit", "tokenizers/roberta"):
+        (here / "copies" / name).mkdir(parents=True)
+    assert "2 of 5" in told({}) and "avenue" not in told({})
+    assert "1 of 3" in told({"text.models": []}), "without a text model neither texts nor tokenizers"
+    (here / "copies/ucsd").mkdir()
+    assert inventory.check(small_params(LOCAL | {"local_data": "copies", "text.models": []})) == []
+
+
+def test_generated_data_need_nothing() -> None:
+    assert inventory.needs(small_params()) == [] == inventory.check(small_params())
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [({"Content-Length": "1234567"}, "1,234,567 bytes"), ({}, "unknown length"), (None, "does not answer")],
+)
+def test_what_is_fetched_is_told_with_its_size(
+    monkeypatch: pytest.MonkeyPatch, answer: dict | None, words: str
+) -> None:
+    def head(url: str, **others: Any) -> SimpleNamespace:
+        if answer is None:
+            raise requests.ConnectionError
+        return SimpleNamespace(headers=answer)
+
+    monkeypatch.setattr(requests, "head", head)
+    source = {"url": "http://example.org/a.zip", "sha256": "0" * 64}
+    params = {"profiles.demo.data": {"ucsd": source}, "lm.datasets": [], "studies": [], "text.datasets": []}
+    (line,) = inventory.check(small_params(params))
+    assert line.startswith("data set ucsd: http://example.org/a.zip") and words in line
