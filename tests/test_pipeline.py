@@ -157,7 +157,19 @@ def test_git_sees_no_output_of_a_run() -> None:
 
 
 def test_imports_go_downwards_and_in_no_circle() -> None:
-    order = ["errors", "schema", "io", "components", "config", "inventory", "cells", "paths", "primal_dual", "training", "arms"]
+    order = [
+        "errors",
+        "schema",
+        "io",
+        "components",
+        "config",
+        "inventory",
+        "cells",
+        "paths",
+        "primal_dual",
+        "training",
+        "arms",
+    ]
     order += ["models", "shifts", "analysis", "runner", "tasks", "figures", "report"]
     for file in (SOURCE / "descent").rglob("*.py"):
         parts = file.relative_to(SOURCE / "descent").with_suffix("").parts

@@ -1,6 +1,8 @@
 """One way for all of the library's modules: how they are read, what is told, and whose tensors are whose."""
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -148,3 +150,49 @@ def test_the_librarys_module_is_a_shape_alone() -> None:
     torch.testing.assert_close(model.call(x=torch.ones(2)), torch.tensor([21.0, 42.0]))
     model.eval()
     assert not model._body[0].training and model.train()._body[0].training
+
+
+def saved(folder: Path, name: str = "llama") -> Path:
+    """A folder with a tiny model of this kind."""
+    LOADED[name][1]().save_pretrained(folder)
+    return folder
+
+
+def test_code_beside_a_model_is_never_run(tmp_path: Path) -> None:
+    folder, ran = saved(tmp_path / "odd"), tmp_path / "ran"
+    words = json.loads((folder / "config.json").read_text())
+    (folder / "own.py").write_text(f"open({str(ran)!r}, 'w')\nclass Own: pass\n")
+    for kind in ("llama", "of my own"):
+        changed = words | {"model_type": kind, "auto_map": {"AutoConfig": "own.Own", "AutoModel": "own.Own"}}
+        (folder / "config.json").write_text(json.dumps(changed))
+        with suppress(UserError):  # of a kind that the library knows its own class is taken
+            configuration(Pretrained(path=str(folder)), "")
+        assert not ran.exists()
+
+
+def test_pickled_weights_are_refused(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "pickled")
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    own = Pretrained(path=str(folder))
+    with pytest.raises(UserError, match=r"cannot be loaded.*model\.safetensors"):
+        load(LlamaForCausalLM, own, "", configuration(own, ""))
+
+
+def test_a_folder_that_is_not_there_is_not_asked_of_the_hub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("socket.socket.connect", lambda *words: pytest.fail("the network was asked"))
+    with pytest.raises(UserError, match="there is no folder local/w"):
+        configuration(Pretrained(path="w"), "local")
+
+
+def test_weights_that_are_no_numbers_are_named(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "torn")
+    tensors = load_file(folder / "model.safetensors")
+    tensors["model.norm.weight"][0] = torch.nan
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    own = Pretrained(path=str(folder))
+    with pytest.raises(UserError, match=r"model\.norm\.weight holds NaN"):
+        load(LlamaForCausalLM, own, "", configuration(own, ""))

@@ -76,7 +76,7 @@ def test_a_wrong_source_of_weights_is_told(tmp_path: Path) -> None:
         "gray": ["of 1 channels, not of 3"],
         "damaged": [folder],
         "broken": [folder],
-        "absent": [folder],
+        "absent": ["there is no folder"],
     }.items():
         message = refused(pretrained(tmp_path / name))
         assert str(tmp_path / name) in message and all(word in message for word in words), message

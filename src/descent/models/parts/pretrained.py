@@ -61,10 +61,26 @@ class PretrainedBackbone(nn.Module):
 
 
 def place(source: Pretrained, local_data: str) -> tuple[Path | str, str | None]:
-    """What the library loads from, a folder or a hub id, and the revision."""
+    """What the library loads from, a folder or a hub id, and the revision.
+
+    Raises:
+        UserError: there is no such folder; the library would ask the hub for a model of that name.
+    """
     if source.hub is not None:
         return source.hub.id, source.hub.revision
-    return local(local_data, source.path), None
+    found = local(local_data, source.path)
+    if not found.is_dir():
+        raise UserError(
+            f"there is no folder {found}: put config.json and model.safetensors there, or say where your copies "
+            "are: `dvc exp run -S local_data=<folder>`"
+        )
+    return found, None
+
+
+def _safely(where: Path | str) -> dict[str, bool]:
+    """What is said to the library wherever it loads: it runs no code of a model's folder, and of a folder of one's
+    own nothing is asked of the hub."""
+    return {"trust_remote_code": False, "local_files_only": isinstance(where, Path)}
 
 
 def configuration(source: Pretrained, local_data: str) -> PretrainedConfig:
@@ -75,7 +91,7 @@ def configuration(source: Pretrained, local_data: str) -> PretrainedConfig:
     """
     where, revision = place(source, local_data)
     with _readable(where):
-        return AutoConfig.from_pretrained(where, revision=revision)
+        return AutoConfig.from_pretrained(where, revision=revision, **_safely(where))
 
 
 def check(config: PretrainedConfig, where: Path | str, kind: str, layers: int, model: str) -> None:
@@ -98,17 +114,26 @@ def load(
     """A pretrained model of this configuration, all of its weights found (a head that is tied need not be).
 
     Raises:
-        UserError: the weights cannot be read, or some are missing.
+        UserError: the weights cannot be read, some are missing, or some are no numbers.
     """
     where, revision = place(source, local_data)
     with _readable(where):
         body, told = kind.from_pretrained(
-            where, revision=revision, config=config, output_loading_info=True, **options
+            where,
+            revision=revision,
+            config=config,
+            output_loading_info=True,
+            use_safetensors=True,  # pickled weights can hold code
+            **_safely(where),
+            **options,
         )
     tied = getattr(config, "tie_word_embeddings", False)  # of images there are no words to tie
     missing = set(told["missing_keys"]) - ({"lm_head.weight"} if tied else set())
     if missing:
         raise UserError(f"{where} has no weights for {min(missing)}: it is of another model")
+    for name, value in body.named_parameters():
+        if not value.isfinite().all():
+            raise UserError(f"{where}: {name} holds NaN or infinity: the file is damaged, get it again")
     return body
 
 
