@@ -8,7 +8,7 @@ export PYTHONUNBUFFERED := 1
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures tables test test-fast lint format publish evidence bench clean-store
+.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures tables test test-fast lint format publish evidence bench check-store clean-store
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -87,6 +87,9 @@ bench: setup  ## cost of the constraints, and of stacks against single runs, as 
 	PYTHONPATH=src python -m tests.bench.steps
 	PYTHONPATH=src python -m tests.bench.text
 	PYTHONPATH=src python -m tests.bench.lm
+
+check-store: setup  ## look at every finished cell and score; what is damaged is set aside
+	python -m stages.check_store
 
 clean-store:  ## forget finished cells and checkpoints (they are only a cache)
 	rm -rf .cells

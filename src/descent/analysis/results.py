@@ -93,7 +93,7 @@ def write(rows: pd.DataFrame, path: Path) -> None:
     table = table.sort_values(list(COLUMNS), ignore_index=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".partial{os.getpid()}")  # experiments share the store of scores
-    table.to_parquet(partial, index=False)
+    table.to_parquet(partial, index=False, write_page_checksum=True)
     partial.replace(path)
 
 

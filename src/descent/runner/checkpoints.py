@@ -1,11 +1,14 @@
 """The newest state of an unfinished stack: written whole or not at all."""
 
+import pickle
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+
+from descent.runner import integrity
 
 
 @dataclass(frozen=True)
@@ -30,11 +33,22 @@ class FileCheckpoint:
         finally:
             partial.unlink(missing_ok=True)
 
+    def _state(self, device: torch.device) -> dict[str, Any]:
+        """What the file holds; nothing where it cannot be read."""
+        try:
+            found = torch.load(self.path, map_location=device, weights_only=True)
+        except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
     def restore(self, parts: dict[str, Any], run: Any, device: torch.device) -> None:
-        """Load the state written by save into parts and run; do nothing where there is none."""
+        """Load the state written by save into parts and run; do nothing where there is none, or a damaged one."""
         if not self.path.exists():
             return
-        state = torch.load(self.path, map_location=device, weights_only=True)
+        state = self._state(device)
+        if not state.keys() >= {*parts, "run"}:
+            integrity.set_aside(self.path, "it is no checkpoint")
+            return
         for name, part in parts.items():
             part.load_state_dict(state[name])
         for name, value in state["run"].items():

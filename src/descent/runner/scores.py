@@ -18,7 +18,7 @@ from descent.analysis import results
 from descent.cells import WHY, Cell
 from descent.primal_dual.constraints import relative_violations
 from descent.primal_dual.problem import Problem
-from descent.runner import diagnostics, store
+from descent.runner import diagnostics, integrity, store
 from descent.runner.executor import run_all
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
@@ -70,13 +70,15 @@ def evaluate(item: Item, scoring: Scoring) -> pd.DataFrame:
     for cell in item.cells:
         store.check(item.runs, cell, names[cell])
     files = {cell: _score_file(scoring, cell, names[cell]) for cell in item.cells}
-    missing = [cell for cell in item.cells if not files[cell].exists()]
+    known = {cell: integrity.scores(file) for cell, file in files.items()}
+    missing = [cell for cell in item.cells if known[cell] is None]
     stacks = item.stacks(missing, settings, scoring.elements)
     work = partial(_score_stack, item.runs, item.feed.build, item.feed.tolerance, scoring, settings, files)
     with tqdm(total=len(missing) * scoring.inputs, desc=f"{item.name} {scoring.shift}", unit="input") as bar:
         run_all(stacks, work, item.feed.device, len(stacks), bar.update)
     # A score file does not say why its cell was trained: studies that share cells share their scores.
-    return pd.concat([pd.read_parquet(file).assign(**vars(cell)) for cell, file in files.items()])
+    tables = {cell: pd.read_parquet(files[cell]) if own is None else own for cell, own in known.items()}
+    return pd.concat([table.assign(**vars(cell)) for cell, table in tables.items()])
 
 
 def _score_file(scoring: Scoring, cell: Cell, fingerprint: str) -> Path:

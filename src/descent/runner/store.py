@@ -20,12 +20,20 @@ from torch import Tensor
 
 from descent.cells import Cell
 from descent.errors import UserError
-from descent.io.folders import atomic_folder, write_text
+from descent.io.folders import atomic_folder, lasting, write_text
+from descent.runner import integrity
 
 
 def root() -> Path:
-    """`.cells/` of the original checkout, also when DVC runs an experiment in a temporary folder."""
-    return Path(os.environ.get("DVC_ROOT", ".")) / ".cells"
+    """`.cells/` of the original checkout, also when DVC runs an experiment in a temporary folder.
+
+    Raises:
+        UserError: something that is no folder stands there.
+    """
+    place = Path(os.environ.get("DVC_ROOT", ".")) / ".cells"
+    if (place.is_symlink() and not place.exists()) or (place.exists() and not place.is_dir()):
+        raise UserError(f"{place} should be a folder, of finished cells: remove what stands there, and run again")
+    return place
 
 
 def folder(fingerprint: str) -> Path:
@@ -34,8 +42,13 @@ def folder(fingerprint: str) -> Path:
 
 
 def has(fingerprint: str) -> bool:
-    """Whether a finished cell is in the store."""
-    return (folder(fingerprint) / "cell.json").exists()
+    """Whether a finished cell is in the store, whole; a damaged one is set aside."""
+    place = folder(fingerprint)
+    if not place.exists() and not place.is_symlink():
+        return False
+    if why := integrity.fault(place, fingerprint):
+        integrity.set_aside(place, why)
+    return not why
 
 
 def open_stack(fingerprints: list[str]) -> Path:
@@ -50,8 +63,21 @@ def open_stacks() -> list[list[str]]:
     stacks = []
     for path in sorted((root() / "stacks").glob("*.json")):
         with suppress(FileNotFoundError):  # another item's stack, finished meanwhile
-            stacks.append(json.loads(path.read_text()))
+            names = _names(path.read_text())
+            if names:
+                stacks.append(names)
+            else:
+                integrity.set_aside(path, "it names no cells")
     return stacks
+
+
+def _names(text: str) -> list[str]:
+    """The fingerprints in a stack's file; none where it is garbage."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return []
+    return found if isinstance(found, list) and all(isinstance(name, str) for name in found) else []
 
 
 def close_stack(fingerprints: list[str]) -> None:
@@ -72,7 +98,8 @@ def publish(fingerprint: str, weights: dict[str, Tensor], history: str, record: 
     with atomic_folder(folder(fingerprint), shared=True) as partial:
         save_file({name: value.contiguous() for name, value in weights.items()}, partial / "weights.safetensors")
         (partial / "history.csv").write_text(history)
-        (partial / "cell.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+        (partial / integrity.RECORD).write_text(integrity.sealed(partial, record))
+        lasting(partial)
 
 
 def hand_out(cells: dict[Cell, str], out: Path) -> None:
