@@ -215,7 +215,7 @@ def test_an_item_all_of_whose_trials_diverge_is_trained_to_the_end(project: Toke
 
 def timeless(record: dict) -> dict:
     """A cell's record without how long it took."""
-    return record | {"made_by": record["made_by"] | {"seconds": 0, "finished": 0}}
+    return record | {"files": {}, "made_by": record["made_by"] | {"seconds": 0, "finished": 0}}
 
 
 def test_rounds_that_were_interrupted_go_on_with_the_same_trials(
