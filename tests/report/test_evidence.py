@@ -20,7 +20,7 @@ from descent.config import Params
 from descent.errors import UserError
 from descent.figures import fig03_depth
 from descent.figures.parts import catalogue
-from descent.report import evidence, published, reproduction
+from descent.report import evidence, held, published, reproduction
 from stages import evidence as stage
 from stages import figure, table
 from tests.fakes.cards import card
@@ -288,6 +288,8 @@ def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproducti
             [{"study": "controls", "arm": "penalty", "varied": "", "trained": 6, "lost": 1} | GAINS]
         ),
         shifts=published.shifts(made_up, params),
+        solver=held.solver(cells_table(made_up, params), params),
+        selection=held.selection(made_up, params),
         numbers=pd.DataFrame([{"model": "ut", "layers": 3, "arm": "constrained", "numbers": 65536}]),
         metas={"ucsd": META},
         made=[{"seconds": 3600.0, "cells_in_stack": 2, "device": "cpu (x)"}] * 4,

@@ -7,7 +7,7 @@ from descent.analysis import effects, scorecard
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
-from descent.report import evidence, published, reproduction
+from descent.report import evidence, held, published, reproduction
 
 README = Path("README.md")
 BLOCK = re.compile(r"(<!-- evidence -->\n).*?(<!-- /evidence -->)", re.DOTALL)
@@ -39,6 +39,8 @@ def publish(params: Params) -> Path:
         controls=tables["controls"],
         shifts=tables["shifts"],
         numbers=published.trained_numbers(results),
+        solver=held.solver(tables["cells"], params),
+        selection=held.selection(results, params),
         metas=metas,
         made=list(made.values()),
         figures=[file.name for file in pictures],

@@ -49,7 +49,7 @@ class Run:
         card: the scorecard.
         models: its claims on each model alone (scorecard.by_model).
         cells: summary.cells_table.
-        controls, shifts, numbers: as report.published makes them.
+        controls, shifts, numbers: as report.published makes them; solver, selection: as report.held does.
         metas: what preparation noted, by folder (evidence.metas).
         made: `made_by` of every cell (evidence.records).
         figures: names of the published files.
@@ -62,6 +62,8 @@ class Run:
     controls: pd.DataFrame
     shifts: pd.DataFrame
     numbers: pd.DataFrame
+    solver: pd.DataFrame
+    selection: pd.DataFrame
     metas: Mapping[str, Mapping[str, Any]]
     made: Sequence[Mapping[str, Any]]
     figures: Sequence[str]
@@ -82,6 +84,8 @@ def report(run: Run) -> str:
         budgets=pipe(["model", "depths", "arm", "epochs", "batch", "learning rate", *SOLVER], _budgets(params)),
         numbers=_numbers(run.numbers, params),
         cells=_cells(run),
+        solver=_table(run.solver, params),
+        selection=_table(run.selection, params),
         reproduced=_claims(card, [REPRODUCED]),
         failed=_claims(card, FAILED),
         undecided=_claims(card, [CANNOT_TELL]),
@@ -204,6 +208,20 @@ def _budgets(params: Params) -> list[list[Any]]:
                 [*named, budget["epochs"], budget["batch"], f"{values.get('lr', budget['lr']):g}", *solver]
             )
     return rows
+
+
+def _table(found: pd.DataFrame, params: Params) -> str:
+    """A table as it is: names as labels, shares and other numbers with three digits; empty where it has no row."""
+    places = {"dataset": "tasks.video.datasets", "model": "models", "arm": "arms"}
+    rows = [
+        [_label(params, places[name], value) if name in places else _three(value) for name, value in row.items()]
+        for row in found.to_dict("records")
+    ]
+    return pipe([name.replace("_", " ") for name in found.columns], rows) if rows else ""
+
+
+def _three(value: float) -> str:
+    return ABSENT if pd.isna(value) else f"{value:.3g}"
 
 
 def _numbers(numbers: pd.DataFrame, params: Params) -> str:
