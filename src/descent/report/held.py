@@ -1,4 +1,4 @@
-"""Whether the solver held in the published run: feasible, active, calm cells; what the rule for weights decides."""
+"""Whether the solver held in a published run: feasible, active, calm cells; what the rule for weights decides."""
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,8 @@ def solver(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     """One row per data set and model, of the cells whose arm enforces the constraints.
 
     Columns: `cells`, `diverged`; shares of the cells that are feasible on `validation` and on `test` data and of
-    which some constraint is `active`; the mean share of feasible `epochs`; the median and the largest `oscillation`
-    of f_0 in the last quarter of the epochs; the mean share of `clipped` steps.
+    which some constraint is `active`; the mean share of feasible `epochs`; the median and the largest
+    `oscillation` of f_0 in the last quarter of the epochs; the mean share of `clipped` steps.
     """
     own = cells[cells["arm"].isin(params.enforcing) & cells["experiment"].isin(TASKS)]
     groups = own.astype({name: float for name in SHARES}).groupby(SETTING)

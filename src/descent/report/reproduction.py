@@ -220,7 +220,7 @@ def _table(found: pd.DataFrame, params: Params) -> str:
     return pipe([name.replace("_", " ") for name in found.columns], rows) if rows else ""
 
 
-def _three(value: float) -> str:
+def _three(value: float | int) -> str:
     return ABSENT if pd.isna(value) else f"{value:.3g}"
 
 
