@@ -25,10 +25,14 @@ $(VENV)/installed: requirements.txt requirements-dev.txt
 	touch $@
 
 repro: setup  ## run the pipeline on params.yaml's profile (demo: generated data, CPU, minutes)
-	@began=$$SECONDS; \
-	for phase in data cells studies; do $(MAKE) --no-print-directory --jobs 2 $$phase-one $$phase-two || exit 1; done; \
+	@told=; for phase in data cells studies; do \
+		began=$$SECONDS; echo "== $$phase"; \
+		$(MAKE) --no-print-directory --jobs 2 $$phase-one $$phase-two || exit 1; \
+		told="$$told$$phase $$((SECONDS - began)) s, "; \
+	done; \
+	began=$$SECONDS; echo "== figures and tables"; \
 	dvc repro --single-item collect && $(MAKE) --no-print-directory --jobs 2 figures tables && dvc repro && \
-	echo "Figures and tables: figures/index.html ($$((SECONDS - began)) s)"
+	echo "== $${told}figures and tables $$((SECONDS - began)) s; in all $$SECONDS s: figures/index.html"
 
 # `dvc repro` runs one stage after another; these halves of the DAG share nothing that runs in them. Single items, since
 # a stage that both halves check would be busy for one of them; each waits for the other's lock on dvc.lock.

@@ -17,8 +17,13 @@ from tests.fakes.results import fake_params, fake_results
 REAL = {"profile": "small"}
 
 
-def drawn(monkeypatch: pytest.MonkeyPatch, params: Params, rows: pd.DataFrame) -> tuple[Axes, list[str]]:
-    monkeypatch.setattr(scorecard, "scorecard", lambda *_: rows)
+NONE = pd.DataFrame(columns=scorecard.BY_MODEL)
+
+
+def drawn(
+    monkeypatch: pytest.MonkeyPatch, params: Params, rows: pd.DataFrame, models: pd.DataFrame = NONE
+) -> tuple[Axes, list[str]]:
+    monkeypatch.setattr(scorecard, "with_models", lambda *_: (rows, models))
     results = pd.DataFrame({"profile": [params.profile]})
     figure = fig_forest.render(results, params)
     return figure.axes[0], [text.get_text() for text in figure.findobj(Text) if text.get_text()]
@@ -71,3 +76,18 @@ def test_the_real_scorecard_draws_too() -> None:
 def test_no_rows_no_figure() -> None:
     with pytest.raises(UserError, match="stage evaluate_"):
         fig_forest.render(fake_results(fake_params()).iloc[:0], fake_params())
+
+
+def test_each_model_stands_below_its_claim_and_is_hollow_where_it_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    both = {"claim": "video_ood", "low": 0.0, "high": 0.02, "unit": "percent"}
+    rows = [
+        both | {"model": "ut", "estimate": 0.01, "why": ""},
+        both | {"model": "dust", "estimate": 0.015, "why": "P4"},
+    ]
+    axes, words = drawn(monkeypatch, fake_params(REAL), card(), pd.DataFrame(rows, columns=scorecard.BY_MODEL))
+    assert np.array(markers(axes, "s")) == pytest.approx(np.array([(1.0, 1), (1.5, 2)]))
+    faces = [line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "s"]
+    assert faces[0] != "none" == faces[1]
+    assert "P4" in words and "part of the claim" in words and {"UT", "DUST"} <= set(words)

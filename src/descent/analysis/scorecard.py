@@ -39,8 +39,14 @@ WHOLE = ""  # the column `model` of facts about a claim
 
 def scorecard(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """COLUMNS, one row a claim, in the order of the paper's file; numbers are NaN where there are none."""
+    return with_models(results, params)[0]
+
+
+def with_models(results: pd.DataFrame, params: Params) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The scorecard, and its claims on each model alone (BY_MODEL)."""
     found = effects.pairs(results, params)
-    return judged(found, facts(found, results, params))
+    told = facts(found, results, params)
+    return judged(found, told), by_model(found, told)
 
 
 def facts(pairs: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.DataFrame:

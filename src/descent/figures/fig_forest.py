@@ -1,6 +1,7 @@
 """Not in the paper: its primary claims as a forest plot, with our estimates, its own values and the verdicts."""
 
 from textwrap import fill
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +17,11 @@ from descent.figures.parts import curves, style
 
 TITLE = "The primary claims, and what became of them"
 CAPTION = """
-Ours, not the paper's. Each primary claim of the scorecard: the estimate with its 95 % interval over seeds and test
-items (percent of log-RMSE for video, points of accuracy for text and language models), the smallest effect of
-interest or the margin (band), and the paper's own value where its tables give one (diamond). A price is good where
-it is small, all else where it is large. A claim that is not tested has no estimate.
+Ours, not the paper's. Each primary claim of the scorecard: the estimate with its 95 % interval over seeds and
+test items (percent of log-RMSE for video, points of accuracy for text and language models), the smallest effect
+of interest or the margin (band), and the paper's own value where its tables give one (diamond). A price is good
+where it is small, all else where it is large. Below it each model by itself (square); one that fails a
+precondition is hollow, and is no part of the claim. A claim that is not tested has no estimate of its own.
 """
 PARAMETERS = ["eps", "text.eps", "lm.eps", "comparison", "profiles.${profile}.video.seeds"]
 TASKS = ("video", "text", "lm")
@@ -31,16 +33,22 @@ UNITS = {"percent": "%", "points": "points", "plain": ""}
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """One row a claim. Raises UserError without rows."""
     curves.required(results, "evaluate_video, evaluate_text or evaluate_lm", profile=params.profile)
-    card = scorecard.scorecard(results, params)
-    card = card[card["group"] == "primary"].reset_index(drop=True)
-    figure = style.sheet(params, style.TEXT, 0.9 + ROW * len(card), TASKS)
+    card, models = scorecard.with_models(results, params)
+    synthetic = style.synthetic(params, TASKS)
+    rows = _rows(card[card["group"] == "primary"], models.iloc[: 0 if synthetic else None])
+    figure = style.sheet(params, style.TEXT, 0.9 + ROW * len(rows), TASKS)
     axes, verdicts = figure.subplots(1, 2, sharey=True, width_ratios=[2, 1])
-    for place, row in card.iterrows():
-        _draw(axes, place, row)
-        verdicts.text(0.0, place, _verdict(row, style.synthetic(params, TASKS)), va="center", fontsize=7)
+    for place, row in enumerate(rows):
+        if "model" in row:
+            _draw_model(axes, place, row)
+            words = fill(row["why"] or "part of the claim", LINE)
+            verdicts.text(0.0, place, words, va="center", fontsize=6, color=style.GREY)
+        else:
+            _draw(axes, place, row)
+            verdicts.text(0.0, place, _verdict(row, synthetic), va="center", fontsize=7)
     axes.axvline(0, color=style.GREY, linewidth=0.8)
-    axes.set_yticks(range(len(card)), [_named(row) for row in card.to_dict("records")])
-    axes.set_ylim(len(card) - 0.5, -0.5)
+    axes.set_yticks(range(len(rows)), [_named(row) for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("effect (% or points)")
     verdicts.set_axis_off()
@@ -48,7 +56,24 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, place: int, row: pd.Series) -> None:
+def _rows(card: pd.DataFrame, models: pd.DataFrame) -> list[dict[str, Any]]:
+    """The claims, each with its models that have a number behind it."""
+    found = []
+    for claim in card.to_dict("records"):
+        own = models[(models["claim"] == claim["claim"]) & models["estimate"].notna()]
+        found += [claim, *own.to_dict("records")]
+    return found
+
+
+def _draw_model(axes: Axes, place: int, row: dict[str, Any]) -> None:
+    """The estimate and the interval of one model by itself; hollow where it is left out of the claim."""
+    value, low, high = (100 * float(row[key]) for key in ("estimate", "low", "high"))
+    reach = [[value - low], [high - value]] if np.isfinite(low + high) else None
+    face = "none" if row["why"] else style.PALETTE[0]
+    axes.errorbar(value, place, xerr=reach, fmt="s", color=style.PALETTE[0], mfc=face, capsize=2, markersize=3)
+
+
+def _draw(axes: Axes, place: int, row: dict[str, Any]) -> None:
     """The band, the estimate and the paper's value of one claim, in percent or points."""
     axes.fill_betweenx([place - 0.32, place + 0.32], -100 * row["effect"], 100 * row["effect"], color="#e8eef5")
     value, low, high = (100 * float(row[key]) for key in ("estimate", "low", "high"))
@@ -59,13 +84,15 @@ def _draw(axes: Axes, place: int, row: pd.Series) -> None:
         axes.plot(100 * float(row["paper_value"]), place, "D", color=style.PALETTE[1], markerfacecolor="none")
 
 
-def _verdict(row: pd.Series, synthetic: bool) -> str:
+def _verdict(row: dict[str, Any], synthetic: bool) -> str:
     if row["verdict"] == NOT_TESTED:
         return f"{NOT_TESTED} (synthetic)" if synthetic else NOT_TESTED
     return f"{row['verdict']}\n{row['seeds']:.0f} seeds, {row['settings']:.0f} settings"
 
 
-def _named(row: dict) -> str:
+def _named(row: dict[str, Any]) -> str:
+    if "model" in row:
+        return style.name(row["model"])
     unit = f" ({UNITS[row['unit']]})" if UNITS[row["unit"]] else ""
     return fill(row["statement"] + unit, LINE)
 
