@@ -40,7 +40,7 @@ def plan(
     """Cells that can share their batches and their optimizer, as many as keep one state below `limit` numbers.
 
     A GPU wants large stacks; a CPU small ones, since a stack that falls out of cache is slower than its cells
-    one by one (`make bench`).
+    one by one (`make bench`). The longest come first, so that no core is left with one at the end.
 
     Args:
         elements: numbers in one state of one cell, batch * tokens * width.
@@ -51,7 +51,8 @@ def plan(
     for cell in cells:
         key = (cell.layers, settings[cell].alike(), cell.seed if seeds_apart else None)
         alike.setdefault(key, []).append(cell)
-    return [group[start : start + size] for group in alike.values() for start in range(0, len(group), size)]
+    stacks = [group[start : start + size] for group in alike.values() for start in range(0, len(group), size)]
+    return sorted(stacks, key=lambda stack: -stack[0].layers * len(stack))
 
 
 def work(
