@@ -93,7 +93,7 @@ def _draw(axes: Axes, table: pd.DataFrame, baseline: str) -> None:
         look = {"ha": "center", "va": "bottom", "color": style.GREY, "fontsize": 7}
         axes.text(place, 1.03, word, transform=axes.transAxes, **look)
     for place, row in enumerate(table.to_dict("records")):
-        if row["arm"] != baseline:
+        if row["arm"] != baseline and row["lost"] < row["trained"]:  # the zero map would set the scale
             _draw_gains(axes, row, place)
         _write(axes, row, place, row["arm"] == baseline)
     labels = [style.name(row.arm) + (f" ({row.varied})" if row.varied else "") for row in table.itertuples()]
@@ -133,6 +133,7 @@ def _write(axes: Axes, row: dict, place: int, reference: bool) -> None:
         )
     told = "" if cells else "no cells"
     told = "the baseline: zero" if cells and reference else told
+    told = "all diverged: each scores as the zero map" if cells and row["lost"] == cells else told
     if told:
         look = {"va": "center", "color": style.GREY, "fontsize": 7}
         axes.annotate(told, (0, place), xytext=(4, 0), textcoords="offset points", **look)

@@ -90,7 +90,7 @@ def report(run: Run) -> str:
         failed=_claims(card, FAILED),
         undecided=_claims(card, [CANNOT_TELL]),
         untested=pipe(["claim", "why"], untested) if untested else "",
-        models=_models(run),
+        models=_models(card, run.models, params),
         controls=_controls(run),
         shifts=_shifts(run),
         figures=", ".join(f"[{name}](figures/{name})" for name in run.figures),
@@ -108,18 +108,24 @@ def first_screen(run: Run, folder: str) -> str:
     """
     primary = run.card[run.card["group"] == "primary"]
     tested = primary[primary["verdict"] != NOT_TESTED]
-    size = "no claim could be tested"
-    if len(tested):
-        size = f"up to {int(tested['settings'].max())} settings and {int(tested['seeds'].max())} seeds a claim"
+    size = f"up to {int(primary['settings'].max())} settings and {int(primary['seeds'].max())} seeds a claim"
     told = [
         f"{len(rows)} {SHORT.get(word, word)} ({'; '.join(_low(name) for name in rows['statement'])})"
         for word, rows in primary.groupby("verdict", sort=False)
     ]
     seen = "primary claims: estimates with 95 % intervals, and the paper's values"
+    said = f"of {len(primary)} primary claims of the paper {listed(told)}"
+    if tested.empty:
+        said = (
+            "none of the paper's primary claims could be tested yet; below is why, and what each model shows alone"
+        )
+    own = run.models[run.models["claim"].str.startswith(tuple(primary["claim"]))]
+    reasons = primary["why"].fillna("").str.replace(r";.*", "; ...", regex=True)
     parts = [
-        f"**On real data ({size}), of {len(primary)} primary claims of the paper {listed(told)}.**",
+        f"**On real data ({size}), {said}.**",
         f"![{seen}]({folder}/figures/fig_forest.png)",
-        _claims(primary, primary["verdict"].tolist()),
+        _claims(primary.assign(why=reasons), primary["verdict"].tolist()),
+        _models(run.card, own.assign(why=own["why"].str.replace(r";.*", "; ...", regex=True)), run.params),
         f"Scope: {used(run.params)}; [report]({folder}/REPORT.md), [protocol](data/evidence/PROTOCOL.md).",
     ]
     return "\n\n".join(parts)
@@ -156,15 +162,15 @@ def _claim(row: Mapping[str, Any]) -> list[str]:
     return [*words, f"**{row['verdict']}**" + (f" ({why})" if why else "")]
 
 
-def _models(run: Run) -> str:
+def _models(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
     """The claims on each model alone, with what it failed; empty where none has a number."""
-    rows = run.models.dropna(subset="estimate").to_dict("records")
+    statements = dict(zip(card["claim"], card["statement"], strict=True))
     header = ["claim", "model", "here", "95 % interval", "left out of the claim, since"]
     told = []
-    for row in rows:
+    for row in models.dropna(subset="estimate").to_dict("records"):
         number = {key: written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high")}
-        model = _label(run.params, "models", row["model"])
-        told.append([row["claim"], model, number["estimate"], f"{number['low']} to {number['high']}", row["why"]])
+        name, claim = _label(params, "models", row["model"]), statements.get(row["claim"], row["claim"])
+        told.append([claim, name, number["estimate"], f"{number['low']} to {number['high']}", row["why"]])
     return pipe(header, told) if told else ""
 
 
