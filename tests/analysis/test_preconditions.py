@@ -238,3 +238,12 @@ def test_what_a_claim_speaks_of_must_exist(texts: pd.DataFrame) -> None:
 
 def test_a_task_that_is_left_out_has_nothing_to_compare(video: pd.DataFrame) -> None:
     assert why(video, "text_ood") == "nothing to compare" and why(video, "dual_lr") == "nothing to compare"
+
+
+@pytest.mark.parametrize("arm", ["constrained", "unconstrained"])
+def test_a_cell_of_twice_the_epochs_that_diverged_is_no_plateau(results: pd.DataFrame, arm: str) -> None:
+    longer = select(results, experiment="plateau_ut", arm=arm, metric="validation_loss")
+    longer = longer.drop_duplicates(["dataset", "layers", "seed"])
+    lost = longer.assign(metric="diverged", value=1.0, layer=longer["layers"])
+    assert len(lost) and why(results, "video_ood") == ""
+    assert why(pd.concat([results, lost]), "video_ood") == f"{arm} ut diverged in twice the epochs"

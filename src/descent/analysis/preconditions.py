@@ -176,8 +176,11 @@ def plateau(case: Case) -> str:
     both = longer.merge(cells[cells["experiment"].isin(TASKS)], on=[*PAIR, "arm"], suffixes=("_longer", ""))
     lower = 1 - both["validation_loss_longer"].astype(float) / both["validation_loss"].astype(float)
     lower, said = lower.groupby(both["arm"]).mean(), []
+    lost = set(longer.loc[longer["diverged"].fillna(False).astype(bool), "arm"])
     for arm in (evidence.params.comparison.ours, evidence.params.comparison.baseline):
-        if arm not in lower:
+        if arm in lost:
+            said.append(f"{arm} {model} diverged in twice the epochs")
+        elif arm not in lower:
             said.append(f"twice the epochs of {arm} {model} are missing")
         elif not lower[arm] < PLATEAU:
             said.append(f"twice the epochs lower f_L of {arm} {model} by {lower[arm]:.1%}")
