@@ -26,7 +26,7 @@ precondition is hollow, and is no part of the claim. A claim that is not tested 
 PARAMETERS = ["eps", "text.eps", "lm.eps", "comparison", "profiles.${profile}.video.seeds"]
 TASKS = ("video", "text", "lm")
 ROW = 0.42  # inches a claim
-LINE, REASON = 42, 38  # characters of a line of its words, and of why a model is left out
+LINE, REASON = 42, 32  # characters of a line of its words, and of why a model is left out
 UNITS = {"percent": "%", "points": "points", "plain": ""}
 
 
@@ -41,7 +41,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     for place, row in enumerate(rows):
         if "model" in row:
             _draw_model(axes, place, row)
-            words = fill(row["why"] or "part of the claim", REASON)
+            first, *others = (row["why"] or "part of the claim").split(";")
+            words = fill(first + "; ..." * bool(others), REASON)
             verdicts.text(0.0, place, words, va="center", fontsize=6, color=style.GREY)
         else:
             _draw(axes, place, row)
