@@ -50,7 +50,7 @@ cells-one: setup
 cells-two: setup
 	@$(ITEMS) train_text train_lm evaluate_text evaluate_lm
 
-STUDIES = $(shell sed -n '/^studies:/,/^$$/s/^- //p' params.yaml)
+STUDIES = $(shell sed -n '/^studies:/,/^[a-z]/s/^- //p' params.yaml)
 
 studies-one: setup
 	@$(if $(wordlist 1, 1, $(STUDIES)), $(ITEMS) $(foreach name, $(wordlist 1, 2, $(STUDIES)), train_study@$(name) evaluate_study@$(name)))

@@ -4,6 +4,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from dvc.utils.serialize import modify_yaml
 from ruamel.yaml import YAML, YAMLError
 
 from descent.components import TASKS
@@ -125,3 +126,14 @@ def test_a_missing_file_and_one_that_is_no_text_are_told(tmp_path: Path) -> None
     (tmp_path / "params.yaml").write_bytes(b"a: \xff")
     with pytest.raises(UserError, match="is not YAML"):
         read(tmp_path / "params.yaml")
+
+
+def test_a_parameter_set_by_dvc_changes_one_line_of_params_yaml(tmp_path: Path) -> None:
+    """`dvc exp run -S` writes the whole file anew: it must be as its writer has it already."""
+    before = (Path(__file__).parents[2] / "params.yaml").read_text()
+    copy = tmp_path / "params.yaml"
+    copy.write_text(before)
+    with modify_yaml(str(copy)) as values:
+        values["eps"] = 0.11
+    changed = [(a, b) for a, b in zip(before.splitlines(), copy.read_text().splitlines(), strict=True) if a != b]
+    assert len(changed) == 1 and changed[0][1].startswith("eps: 0.11")
