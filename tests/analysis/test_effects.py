@@ -66,7 +66,7 @@ def test_a_gain_is_the_log_ratio_of_errors_of_one_seed_and_one_resample(made_up:
         ("sample_median", 0.05),
         ("video_depth", 0.0),
         ("descent_video", 1.0),
-        ("no_descent_video", 0.0),
+        ("no_descent_video", 1.0),
         ("descent_text", 1.0),
         ("text_wins", 0.05 * 2),
         ("dual_lr", 0.0),

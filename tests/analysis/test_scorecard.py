@@ -110,7 +110,7 @@ def test_descent_counts_settings_of_which_all_seeds_descend(clear: pd.DataFrame)
         change(one, 0.0, **place, arm="unconstrained", metric="descending_replicate", seed=seed)
     found = card(one)
     assert found.loc["descent_video", "words"] == "7 of 8 settings"
-    assert found.loc["no_descent_video", "words"] == "0.5 of 8 settings", "half of its seeds"
+    assert found.loc["no_descent_video", "words"] == "7.5 of 8 settings", "half of one's seeds"
     low, high = exact_share(7, 8, 0.95)
     assert found.loc["descent_video", ["low", "high"]].tolist() == [low, high]
 

@@ -79,9 +79,7 @@ def card_of(found: dict[str, Estimate], simulations: int) -> pd.DataFrame:
         p.append(np.maximum(estimate.p(null), flip))
         (low, high), (low90, high90) = estimate.interval(0.95), estimate.interval(0.9)
         numbers = {"estimate": estimate.value, "low": low, "high": high, "low90": low90, "high90": high90}
-        parts.append(
-            pd.DataFrame(numbers).assign(kind=kind, effect=MARGINS[name], why="", below=False, claim=name)
-        )
+        parts.append(pd.DataFrame(numbers).assign(kind=kind, effect=MARGINS[name], why="", claim=name))
     adjusted = verdicts.holm(np.stack(p, axis=1))
     card = pd.concat([part.assign(p_holm=adjusted[:, place]) for place, part in enumerate(parts)])
     return card.assign(simulation=np.tile(np.arange(simulations), len(found)))
@@ -235,7 +233,6 @@ def test_nearly_all_needs_thirty_six_of_thirty_six() -> None:
 
 ROW = {
     "kind": "gain",
-    "below": False,
     "estimate": 0.02,
     "low": 0.01,
     "high": 0.03,
@@ -262,7 +259,7 @@ LOST = {"estimate": -0.02, "low": -0.03, "high": -0.01, "low90": -0.028, "high90
         (LOST, "reversed"),
         (LOST | {"p_holm": 0.06}, "cannot tell"),
         (LOST | {"effect": 0.029}, "no effect of interest"),
-        ({name: np.nan for name in ROW if name not in ("kind", "below", "effect", "why")}, "cannot tell"),
+        ({name: np.nan for name in ROW if name not in ("kind", "effect", "why")}, "cannot tell"),
         (NEAR | {"kind": "cost"}, "reproduced"),
         (NEAR | {"kind": "cost", "p_holm": 0.06}, "cannot tell"),
         (LOST | {"kind": "cost"}, "reproduced"),
@@ -271,8 +268,6 @@ LOST = {"estimate": -0.02, "low": -0.03, "high": -0.01, "low90": -0.028, "high90
         (UP | {"kind": "share", "effect": 0.9}, "reproduced"),
         (UP | {"kind": "share", "effect": 0.95}, "cannot tell"),
         (DOWN | {"kind": "share", "effect": 0.5}, "not reproduced"),
-        (UP | {"kind": "share", "effect": 0.5, "below": True}, "not reproduced"),
-        (DOWN | {"kind": "share", "effect": 0.5, "below": True}, "reproduced"),
         (NEAR | {"kind": "equivalence", "p_holm": np.nan}, "reproduced"),
         ({"kind": "equivalence", "effect": 0.005}, "not reproduced"),
         ({"kind": "equivalence"}, "cannot tell"),

@@ -74,7 +74,7 @@ def finished(params: Params, made_up: pd.DataFrame, tmp_path_factory: pytest.Tem
         for cell in grid(params, "video", "ucsd", model):
             made_by = {"finished": time.time() + 60, "seconds": 7.0, "cells_in_stack": 2, "device": "cpu (x)"}
             place = root / "data/runs/video/ucsd" / model / cell.name / "cell.json"
-            write(place, json.dumps({"made_by": made_by}))
+            write(place, json.dumps({"made_by": made_by, "fingerprint": f"{model} {cell.name}"}))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         patch.setattr("descent.config.load", lambda *_: params)
@@ -288,11 +288,11 @@ def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproducti
             [{"study": "controls", "arm": "penalty", "varied": "", "trained": 6, "lost": 1} | GAINS]
         ),
         shifts=published.shifts(made_up, params),
-        solver=held.solver(cells_table(made_up, params), params),
+        solver=held.solver(cells_table(made_up, params), made_up, params),
         selection=held.selection(made_up, params),
         numbers=pd.DataFrame([{"model": "ut", "layers": 3, "arm": "constrained", "numbers": 65536}]),
         metas={"ucsd": META},
-        made=[{"seconds": 3600.0, "cells_in_stack": 2, "device": "cpu (x)"}] * 4,
+        made=[{"seconds": 3600.0, "cells_in_stack": 2, "device": "cpu (x)", "fingerprint": n} for n in "abcda"],
         figures=["fig03_depth.png"],
     )
 
@@ -329,7 +329,8 @@ def test_the_report_follows_the_verdicts(params: Params, made_up: pd.DataFrame) 
 def test_the_report_tells_data_budgets_cells_and_what_lies_beyond(params: Params, made_up: pd.DataFrame) -> None:
     report = reproduction.report(run(params, card(), made_up))
     assert "| ucsd | 300 frames of 1 clips | 60 frames of 1 clips | 120 frames of 2 clips | abababab |" in report
-    assert "trained in 2.0 hours of cpu (x)" in report and "65536" in report
+    assert "of 4 trainings in 2.0 hours of cpu (x)" in report, "a training that two cells share counts once"
+    assert "65536" in report
     assert "+1.23 % [+1.00 %, +1.50 %] | -0.20 % | 25.00 % | 6 | 1 |" in part(report, "Results beyond the paper")
     assert "video: UT and DUST on UCSD" in report and "| all settings | 74 | 31 | 0 |" in report
     ours, budget = params.objective("constrained", "ucsd", "dust"), params.model_budget("dust")

@@ -64,6 +64,12 @@ def test_shares_are_of_the_cells_that_enforce_the_constraints() -> None:
             cell("unconstrained", 0, True, 0.9),
         ]
     )
-    (row,) = held.solver(cells, fake_params()).to_dict("records")
+    weights = [
+        ABSENT | CELL | {"arm": "constrained", "seed": seed, "metric": "weight", "layer": layer, "value": value}
+        for seed, values in enumerate([(0.0, -0.5, 1.1), (0.0, 0.1, 1.0)])
+        for layer, value in enumerate(values)
+    ]
+    (row,) = held.solver(cells, pd.DataFrame(weights), fake_params()).to_dict("records")
+    assert row["moved"] == pytest.approx((0.5 + 0.1) / 2), "from ERM's 0, 0, 1"
     assert (row["cells"], row["validation"], row["test"], row["active"]) == (2, 0.5, 0, 1)
     assert (row["oscillation"], row["oscillation_most"], row["epochs"]) == (pytest.approx(0.2), 0.3, 0.25)

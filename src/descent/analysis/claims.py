@@ -29,7 +29,6 @@ class Claim:
         light: the same for models that are no encoders, where it differs.
         vote: share: what makes a setting count: the sign of its mean over seeds (0 counts half), that all seeds
             have it, or that most have (just half of them counts half).
-        below: share: the claim is that it lies below the bound.
         capacity: whether both arms must have equally many parameters.
         enforced: whether it is about cells that are held to constraints.
     """
@@ -41,7 +40,6 @@ class Claim:
     primary: bool = False
     light: float | None = None
     vote: Literal["sign", "all", "most"] = "sign"
-    below: bool = False
     capacity: bool = True
     enforced: bool = True
 
@@ -58,9 +56,9 @@ class Claim:
 
 CLAIMS = {
     "descent_video": Claim("share", "video", NEARLY_ALL, "percent", vote="all"),
-    "no_descent_video": Claim("share", "video", HALF, "percent", vote="most", below=True, enforced=False),
+    "no_descent_video": Claim("share", "video", HALF, "percent", vote="most", enforced=False),
     "descent_text": Claim("share", "text", NEARLY_ALL, "percent", vote="all"),
-    "no_descent_text": Claim("share", "text", HALF, "percent", vote="most", below=True, enforced=False),
+    "no_descent_text": Claim("share", "text", HALF, "percent", vote="most", enforced=False),
     "video_wins": Claim("share", "video", HALF, "percent"),
     "video_ood": Claim("gain", "video", 0.01, "percent", primary=True),
     "video_cost": Claim("cost", "video", 0.015, "percent", primary=True),

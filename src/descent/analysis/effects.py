@@ -82,14 +82,16 @@ def _video_depth(evidence: Evidence) -> pd.DataFrame:
 
 
 def _descends(experiment: str, side: Literal["ours", "baseline"]) -> Measure:
-    """1 where a cell's test loss at the training level falls at every layer from the cap on; column 0 alone."""
+    """1 where a cell of ours has a test loss at the training level that falls at every layer from the cap on, or
+    one of the baseline has one that does not; column 0 alone."""
 
     def measure(evidence: Evidence) -> pd.DataFrame:
         table = evidence.by_cell(experiment, "descending")
         table = _of(table, evidence.models("patches")) if experiment == "video" else table
         arm = getattr(evidence.params.comparison, side)
         table = table[table.index.get_level_values("arm") == arm]
-        return table.droplevel(["arm", "varied"])[list(table.columns[:1])]
+        falls = table.droplevel(["arm", "varied"])[list(table.columns[:1])]
+        return falls if side == "ours" else 1 - falls
 
     return measure
 

@@ -31,7 +31,7 @@ SETTING = ["dataset", "model", "layers", "eps", "varied"]
 FACTS = ["claim", "model", "why", "effect", "items", "resampled", "paper_value"]
 NUMBERS = ["estimate", "low", "high", "low90", "high90", "p", "p_exact", "p_holm"]
 PREDICTED = ["prediction_low", "prediction_high", "paper_value", "paper_inside"]
-COLUMNS = ["claim", "statement", "paper", "source", "shown_in", "group", "kind", "below", *NUMBERS, "effect"]
+COLUMNS = ["claim", "statement", "paper", "source", "shown_in", "group", "kind", *NUMBERS, "effect"]
 COLUMNS += ["unit", "seeds", "settings", "items", "words", "verdict", "why", *PREDICTED]
 BY_MODEL = ["claim", "model", "estimate", "low", "high", "effect", "unit", "seeds", "settings", "words", "why"]
 WHOLE = ""  # the column `model` of facts about a claim
@@ -162,7 +162,7 @@ def _measured(fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:
     """The numbers of one claim, with how many seeds and settings they have and the words for that."""
     claim = CLAIMS[fact["claim"]]
     found: dict[str, object] = dict.fromkeys([*NUMBERS, "prediction_low", "prediction_high"], np.nan)
-    found |= {"group": claim.group, "kind": claim.kind, "below": claim.below, "unit": claim.unit}
+    found |= {"group": claim.group, "kind": claim.kind, "unit": claim.unit}
     seeds = preconditions.common_seeds(own)
     own = own[own["seed"].isin(seeds)]
     settings = own[SETTING].drop_duplicates()

@@ -170,8 +170,7 @@ def decide(card: pd.DataFrame) -> np.ndarray:
 
         not tested             `why` is not empty
         reproduced             gain: low > 0, p_holm < .05 and estimate >= effect; cost: high90 < effect and
-                               p_holm < .05; share: low > effect, where `below` high < effect; equivalence:
-                               -effect < low90 and high90 < effect
+                               p_holm < .05; share: low > effect; equivalence: -effect < low90 and high90 < effect
         no effect of interest  gain: -effect < low90 and high90 < effect
         reversed               gain: high < 0 and p_holm < .05
         not reproduced         cost: low > effect and p_holm < .05; share: the other side of the bound;
@@ -182,24 +181,22 @@ def decide(card: pd.DataFrame) -> np.ndarray:
     holds a wrong one.
 
     Args:
-        card: columns kind (gain | cost | share | equivalence), below, estimate, low, high (LEVEL), low90, high90
+        card: columns kind (gain | cost | share | equivalence), estimate, low, high (LEVEL), low90, high90
             (NARROW), p_holm, effect, why.
     """
     kind, effect, low, high = (card[name] for name in ("kind", "effect", "low", "high"))
     within: Bool[np.ndarray, " rows"] = (card["low90"] > -effect) & (card["high90"] < effect)
-    told, below = card["p_holm"] < SIGNIFICANT, card["below"].astype(bool)
+    told = card["p_holm"] < SIGNIFICANT
     above_bound, under_bound = low > effect, high < effect
     gain, cost, share, same = (kind == word for word in ("gain", "cost", "share", "equivalence"))
     rules = {
         NOT_TESTED: card["why"] != "",
         REPRODUCED: (gain & (low > 0) & told & (card["estimate"] >= effect))
         | (cost & (card["high90"] < effect) & told)
-        | (share & np.where(below, under_bound, above_bound))
+        | (share & above_bound)
         | (same & within),
         NO_EFFECT: gain & within,
         REVERSED: gain & (high < 0) & told,
-        NOT_REPRODUCED: (cost & above_bound & told)
-        | (share & np.where(below, above_bound, under_bound))
-        | (same & above_bound),
+        NOT_REPRODUCED: (cost & above_bound & told) | (share & under_bound) | (same & above_bound),
     }
     return np.select([rule.to_numpy(bool) for rule in rules.values()], list(rules), CANNOT_TELL)

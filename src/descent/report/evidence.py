@@ -93,7 +93,8 @@ def folder_name(params: Params, found: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def records(params: Params) -> dict[Path, dict[str, Any]]:
-    """What training noted of every cell that params.yaml asks for (its `made_by`), by the cell's folder.
+    """What training noted of every cell that params.yaml asks for (its `made_by`, and its fingerprint), by the
+    cell's folder.
 
     Raises:
         UserError: a cell is missing.
@@ -112,7 +113,8 @@ def records(params: Params) -> dict[Path, dict[str, Any]]:
     for place in places:
         if not (place / "cell.json").exists():
             raise UserError(f"{place} is missing, so the run is not finished: run `dvc repro`")
-        found[place] = json.loads((place / "cell.json").read_text())["made_by"]
+        record = json.loads((place / "cell.json").read_text())
+        found[place] = record["made_by"] | {"fingerprint": record["fingerprint"]}
     return found
 
 

@@ -11,19 +11,25 @@ SETTING = ["dataset", "model"]
 SHARES = {"feasible": "validation", "feasible_test": "test", "active": "active"}
 
 
-def solver(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
+def solver(cells: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """One row per data set and model, of the cells whose arm enforces the constraints.
 
     Columns: `cells`, `diverged`; shares of the cells that are feasible on `validation` and on `test` data and of
-    which some constraint is `active`; the mean share of feasible `epochs`; the median and the largest
-    `oscillation` of f_0 in the last quarter of the epochs; the mean share of `clipped` steps.
+    which some constraint is `active`; `moved`, the median over cells of the largest difference of a layer's weight
+    from ERM's (1 of the last layer, else 0) at the end; the mean share of feasible `epochs`; the median and the
+    largest `oscillation` of f_0 in the last quarter of the epochs; the mean share of `clipped` steps.
     """
     own = cells[cells["arm"].isin(params.enforcing) & cells["experiment"].isin(TASKS)]
-    groups = own.astype({name: float for name in SHARES}).groupby(SETTING)
+    weights = select(results, metric="weight")
+    apart = (weights["value"] - (weights["layer"] == weights["layers"])).abs()
+    moved = apart.groupby([weights[key] for key in CELL]).max().rename("moved")
+    own = own.astype({name: float for name in SHARES}).join(moved, on=CELL)
+    groups = own.groupby(SETTING)
     found = pd.DataFrame({"cells": groups.size(), "diverged": groups["diverged"].sum().astype(int)})
     found = found.assign(**{word: groups[name].mean() for name, word in SHARES.items()})
     swing = groups["oscillation"]
     return found.assign(
+        moved=groups["moved"].median(),
         epochs=groups["feasible_epochs"].mean(),
         oscillation=swing.median(),
         oscillation_most=swing.max(),

@@ -95,7 +95,6 @@ def claims(card: pd.DataFrame, found: list[dict[str, Any]]) -> list[dict[str, An
             "of_tables": f"{paper} by its tables{inside}" if paper else "",
             "shown": [name for name in row["shown_in"].split() if name in names],
         }
-        words["needed"] = words["needed"].replace("above", "below") if row["below"] else words["needed"]
         rows.append(row | words)
     return rows
 

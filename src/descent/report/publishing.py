@@ -39,7 +39,7 @@ def publish(params: Params) -> Path:
         controls=tables["controls"],
         shifts=tables["shifts"],
         numbers=published.trained_numbers(results),
-        solver=held.solver(tables["cells"], params),
+        solver=held.solver(tables["cells"], results, params),
         selection=held.selection(results, params),
         metas=metas,
         made=list(made.values()),

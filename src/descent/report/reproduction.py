@@ -81,6 +81,7 @@ def report(run: Run) -> str:
         scope=pipe(scope, card[scope].to_numpy().tolist()),
         used=used(params),
         data=pipe(["data set", *SPLITS, "sha256"], [_data(*item) for item in run.metas.items()]),
+        drawn=listed([_label(params, "models", model) for _, model in _in_use(params) if _draws(params, model)]),
         budgets=pipe(["model", "depths", "arm", "epochs", "batch", "learning rate", *SOLVER], _budgets(params)),
         numbers=_numbers(run.numbers, params),
         cells=_cells(run),
@@ -192,6 +193,11 @@ def _label(params: Params, place: str, word: str) -> str:
     return params.components[place].get(word, {}).get("LABEL", word)
 
 
+def _draws(params: Params, model: str) -> bool:
+    """Whether a seed of a model draws the clips that train and validate."""
+    return params.model_budget(model).get("clips") == "drawn"
+
+
 def _data(name: str, meta: Mapping[str, Any]) -> list[str]:
     if "frames" in meta:
         sizes = [f"{meta['frames'][split]} frames of {len(meta['clips'][split])} clips" for split in SPLITS]
@@ -248,14 +254,14 @@ def _numbers(numbers: pd.DataFrame, params: Params) -> str:
 def _cells(run: Run) -> str:
     trained = run.cells[run.cells["trained"]]
     held = trained[trained["arm"].isin(run.params.enforcing)]
-    hours = sum(made["seconds"] / made["cells_in_stack"] for made in run.made) / 3600
+    once = {made["fingerprint"]: made for made in run.made}.values()  # names of one setting share their cells
+    hours = sum(made["seconds"] / made["cells_in_stack"] for made in once) / 3600
     devices = listed(sorted({made["device"] for made in run.made}))
     diverged, infeasible = int(trained["diverged"].fillna(False).sum()), int(held["infeasible"].sum())
     return (
-        f"{len(trained)} cells ([cells.csv](cells.csv)) were trained in {hours:.1f} hours of {devices} "
-        f"([environment](environment.txt)); {diverged} diverged. Of {len(held)} that enforce constraints "
-        f"{infeasible} "
-        "ended infeasible on validation data."
+        f"{len(trained)} cells ([cells.csv](cells.csv)), of {len(once)} trainings in {hours:.1f} hours of "
+        f"{devices} ([environment](environment.txt)); {diverged} diverged. Of {len(held)} that enforce "
+        f"constraints {infeasible} ended infeasible on validation data."
     )
 
 
