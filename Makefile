@@ -8,7 +8,7 @@ export PYTHONUNBUFFERED := 1
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures tables test test-fast lint format publish evidence bench check-store clean-store
+.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures-one figures-two test test-fast lint format publish evidence bench check-store clean-store
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -31,7 +31,7 @@ repro: setup  ## run the pipeline on params.yaml's profile (demo: generated data
 		told="$$told$$phase $$((SECONDS - began)) s, "; \
 	done; \
 	began=$$SECONDS; echo "== figures and tables"; \
-	dvc repro --single-item collect && $(MAKE) --no-print-directory --jobs 2 figures tables && dvc repro && \
+	dvc repro --single-item collect && $(MAKE) --no-print-directory --jobs 2 figures-one figures-two && dvc repro && \
 	echo "== $${told}figures and tables $$((SECONDS - began)) s; in all $$SECONDS s: figures/index.html"
 
 # `dvc repro` runs one stage after another; these halves of the DAG share nothing that runs in them. Single items, since
@@ -58,14 +58,11 @@ studies-one: setup
 studies-two: setup
 	@$(if $(wordlist 3, 3, $(STUDIES)), $(ITEMS) $(foreach name, $(wordlist 3, 99, $(STUDIES)), train_study@$(name) evaluate_study@$(name)))
 
-# the first figures, and the others beside the tables: halves of about the same time
-FIGURES = $(shell sed -n 's/^      - \(fig[0-9a-z_]*\)$$/figure@\1/p' dvc.yaml)
+figures-one: setup
+	@$(ITEMS) figures@video figures@text
 
-figures: setup
-	@$(ITEMS) $(wordlist 1, 11, $(FIGURES))
-
-tables: setup
-	@$(ITEMS) $(wordlist 12, 99, $(FIGURES)) table scorecard plots plots_page
+figures-two: setup
+	@$(ITEMS) figures@beyond figures@lm scorecard plots plots_page
 
 test: setup  ## all tests
 	pytest -q -n 2

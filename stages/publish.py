@@ -5,7 +5,7 @@ from pathlib import Path
 
 from descent import config, errors
 
-PICTURES = ("fig02_video_robustness.png",)
+PICTURES = ("video/fig02_video_robustness.png",)
 
 
 def main() -> None:
@@ -21,8 +21,8 @@ def main() -> None:
         made = Path("figures") / name
         if not made.is_file():
             raise errors.UserError(f"{made} is missing: run `make repro`")
-        shutil.copyfile(made, folder / name)
-        print(f"{folder / name}: published from profile {profile}")
+        shutil.copyfile(made, folder / made.name)
+        print(f"{folder / made.name}: published from profile {profile}")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from descent.analysis import effects, preconditions
+from descent.analysis.case import Case
 from descent.analysis.claims import CLAIMS
 from descent.analysis.evidence import Evidence
-from descent.analysis.preconditions import Case
 from descent.analysis.select import select
 from descent.config import Params
 from tests.fakes.evidence import Made, real_params

@@ -7,7 +7,7 @@ import pytest
 from descent.analysis import theory
 from descent.analysis.select import select
 from descent.config import Params
-from descent.figures import table_theory
+from descent.figures.beyond import table_theory
 from tests.fakes.results import change, fake_params, fake_results
 
 LEVELS = np.array([0.0, 0.2, 0.6])

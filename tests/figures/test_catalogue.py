@@ -39,56 +39,53 @@ TABLES = [
     "table4_text_auc",
     "table5_lm_hyperparameters",
 ]
-KINDS = {
-    name: "figure" for name in [*FIGURES, "fig_controls", "fig_forest", "fig_shifts", "fig_theory", "fig_training"]
-} | {name: "table" for name in [*TABLES, "table_ladder", "table_solver", "table_theory"]}
+NAMES = catalogue.names()
 CHOSEN = {"DATASET", "MODEL", "DATASETS", "MODELS"}  # which setting of the paper one figure shows
 ENDINGS = {"figure": ("pdf", "png"), "table": ("tex", "md", "csv")}
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_a_name_has_its_module_and_its_outputs(name: str) -> None:
-    kind = KINDS[name]
-    module = catalogue.module(name, kind)
-    assert module.TITLE and module.CAPTION.strip() and module.PARAMETERS
-    outputs = {out.replace("${item.name}", name) for out in STAGES[kind]["outs"]}
-    assert outputs == {f"figures/{name}.{ending}" for ending in ENDINGS[kind]} | {f"data/shown/{name}.json"}
+def test_the_catalogue_holds_every_figure_and_table_of_the_paper_and_its_parts_are_the_stages_items() -> None:
+    papers = [name for name in NAMES if name.removeprefix("fig").removeprefix("table")[0].isdigit()]
+    assert papers == [*FIGURES, *TABLES]
+    parts = {catalogue.part(catalogue.module(name)) for name in NAMES}
+    assert parts == set(STAGES["figures"]["matrix"]["part"])
+    assert sorted(name for part in parts for name in catalogue.names(part)) == NAMES
 
 
-def test_each_and_nothing_else_is_an_item_of_its_stage() -> None:
-    for kind in ENDINGS:
-        assert STAGES[kind]["matrix"]["name"] == [name for name, own in KINDS.items() if own == kind]
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_has_its_module_and_is_beyond_the_paper_where_it_has_no_number(name: str) -> None:
+    module = catalogue.module(name)
+    assert module.TITLE and module.CAPTION.strip() and module.PARAMETERS and catalogue.name(module) == name
+    assert (catalogue.part(module) == "beyond") is (name not in [*FIGURES, *TABLES])
+    assert hasattr(module, {"figure": "render", "table": "build"}[catalogue.kind(module)])
 
 
 def test_the_page_has_a_place_for_each_in_the_papers_order(tmp_path: Path) -> None:
-    for name, kind in reversed(KINDS.items()):
-        sidecar = {"name": name, "kind": kind, "profile": "demo", "rows": [["word"]]}
-        (tmp_path / f"{name}.json").write_text(json.dumps(sidecar))
+    for entry in map(catalogue.module, reversed(NAMES)):
+        name, kind, part = catalogue.name(entry), catalogue.kind(entry), catalogue.part(entry)
+        sidecar = {"name": name, "kind": kind, "part": part, "profile": "demo", "rows": [["word"]]}
+        (tmp_path / part).mkdir(exist_ok=True)
+        (tmp_path / part / f"{name}.json").write_text(json.dumps(sidecar))
         for ending in ENDINGS[kind]:
-            (tmp_path / f"{name}.{ending}").write_bytes(b"")
-    assert [entry["name"] for entry in report.entries(tmp_path, tmp_path)] == list(KINDS)
+            (tmp_path / part / f"{name}.{ending}").write_bytes(b"")
+    assert [entry["name"] for entry in report.entries(tmp_path, tmp_path)] == NAMES
     assert [report.label(name) for name in ("fig03_depth", "table4_text_auc")] == ["Figure 3", "Table 4"]
     assert [report.label(name) for name in ("fig_theory", "table_theory")] == ["Figure (ours)", "Table (ours)"]
 
 
 def test_what_the_page_says_made_it_is_what_makes_it() -> None:
     params = fake_params()
-    for kind in ENDINGS:
-        for name in STAGES[kind]["matrix"]["name"]:
-            made_by = catalogue.sidecar(catalogue.module(name, kind), kind, params)["made_by"]
-            assert made_by == {"stage": f"{kind}@{name}", "module": f"src/descent/figures/{name}.py"}
-            assert Path(made_by["module"]).is_file()
+    for name in NAMES:
+        entry = catalogue.module(name)
+        made_by = catalogue.sidecar(entry, params)["made_by"]
+        assert made_by["stage"] == f"figures@{catalogue.part(entry)}"
+        assert Path(made_by["module"]).resolve() == Path(entry.__file__).resolve()
 
 
-def test_the_catalogue_is_the_folder() -> None:
-    found = {path.stem for path in catalogue.FOLDER.glob("*.py") if path.stem != "__init__"}
-    assert found == set(KINDS)
-
-
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", NAMES)
 def test_sidecars_hold_the_values_of_their_parameters(name: str) -> None:
-    params, entry = fake_params(), catalogue.module(name, KINDS[name])
-    found = catalogue.sidecar(entry, KINDS[name], params)
+    params, entry = fake_params(), catalogue.module(name)
+    found = catalogue.sidecar(entry, params)
     assert found["name"] == name and found["profile"] == "demo"
     assert found["synthetic"] is not bool(catalogue.left_out(entry, params)), "made, of generated data"
     assert len(found["parameters"]) == len(entry.PARAMETERS), "one of them is not in params.yaml"
@@ -100,7 +97,7 @@ def test_sidecars_hold_the_values_of_their_parameters(name: str) -> None:
 
 
 def test_a_parameter_that_is_not_there_is_not_shown() -> None:
-    entry = catalogue.module("fig07_video_descent", "figure")
+    entry = catalogue.module("fig07_video_descent")
     plain = fake_params(comparison={"ours": "unconstrained", "baseline": "constrained"})
     assert "objectives.unconstrained" not in catalogue.parameters(entry, plain)
 
@@ -120,8 +117,7 @@ def _targets(node: ast.stmt) -> set[str]:
 
 
 def test_figures_never_import_torch() -> None:
-    names = [f"descent.figures.{name}" for name in KINDS]
-    names += ["stages.figure", "stages.table"]
+    names = [catalogue.module(name).__name__ for name in NAMES] + ["stages.figures"]
     code = f"import sys, importlib; sys.path.insert(0, 'src'); [importlib.import_module(n) for n in {names}]"
     code += "; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

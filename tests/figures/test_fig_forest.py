@@ -9,7 +9,7 @@ from matplotlib.text import Text
 from descent.analysis import scorecard
 from descent.config import Params
 from descent.errors import UserError
-from descent.figures import fig_forest
+from descent.figures.beyond import fig_forest
 from descent.figures.parts import style
 from tests.fakes.cards import card
 from tests.fakes.results import fake_params, fake_results

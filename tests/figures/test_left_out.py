@@ -13,12 +13,11 @@ from descent.analysis import results as table
 from descent.cells import REFERENCES
 from descent.config import OF_RESULTS, Params, of_results
 from descent.figures.parts import catalogue, style, tables
-from stages import figure as figure_stage
-from stages import table as table_stage
+from stages import figures as stage
 from tests.fakes.results import fake_params, fake_results
 
 APART = ("__init__", "fig16_completions")  # the latter shows texts, and has tests of its own
-NAMES = sorted(path.stem for path in catalogue.FOLDER.glob("*.py") if path.stem not in APART)
+NAMES = [name for name in catalogue.names() if name not in APART]
 SHIFTS = {"video.evaluation.shifts": ["gaussian"]}
 FEW = {"profiles.demo.video.eps": [], "profiles.demo.text.eps": [], "profiles.demo.text.seeds": [0]}
 LISTS = {
@@ -53,10 +52,6 @@ GONE = {
 }
 
 
-def kind(name: str) -> str:
-    return "figure" if name.startswith("fig") else "table"
-
-
 def words(figure: Figure) -> str:
     return " ".join(text.get_text() for text in figure.findobj(Text))
 
@@ -67,15 +62,15 @@ def test_everything_is_made_of_what_is_left_in(case: str) -> None:
     style.use(params)
     results, gone = of_arms(params), set()
     for name in NAMES:
-        entry = catalogue.module(name, kind(name))
+        entry = catalogue.module(name)
         if catalogue.left_out(entry, params):
             gone.add(name)
-        elif kind(name) == "figure":
+        elif catalogue.kind(entry) == "figure":
             assert entry.render(results, params).axes
         else:
             numbers, shown, notes = tables.made(entry, results, params)
             assert len(numbers) and len(shown) and tables.to_markdown(shown, notes)
-        catalogue.sidecar(entry, kind(name), params)
+        catalogue.sidecar(entry, params)
     assert GONE[case] <= gone and len(gone) < len(NAMES)
 
 
@@ -87,7 +82,7 @@ def of_arms(params: Params) -> pd.DataFrame:
 
 def test_the_reason_is_told() -> None:
     def why(name: str, **changes: Any) -> str:
-        return catalogue.left_out(catalogue.module(name, kind(name)), fake_params(changes))
+        return catalogue.left_out(catalogue.module(name), fake_params(changes))
 
     assert why("fig04_text_robustness") == ""
     without = "params.yaml has no data set or no model of text in use"
@@ -106,13 +101,12 @@ def test_the_stages_write_empty_sheets_and_tables(tmp_path: Path, monkeypatch: p
     OF_RESULTS.parent.mkdir()
     OF_RESULTS.write_text(of_results(params))
     table.write(fake_results(params), Path("data/results.parquet"))
-    figure_stage.main("fig04_text_robustness")
-    table_stage.main("table4_text_auc")
+    stage.main("text", "fig04_text_robustness", "table4_text_auc")
     for name, endings in (("fig04_text_robustness", ("pdf", "png")), ("table4_text_auc", ("tex", "md", "csv"))):
-        assert all(Path(f"figures/{name}.{ending}").stat().st_size for ending in endings)
-        assert json.loads(Path(f"data/shown/{name}.json").read_text())["synthetic"] is False
+        assert all(Path(f"figures/text/{name}.{ending}").stat().st_size for ending in endings)
+        assert json.loads(Path(f"data/shown/text/{name}.json").read_text())["synthetic"] is False
     assert "left out: params.yaml has no" in words(style.left_out(params, "params.yaml has no"))
-    shown = json.loads(Path("data/shown/table4_text_auc.json").read_text())
+    shown = json.loads(Path("data/shown/text/table4_text_auc.json").read_text())
     assert shown["rows"] == [[tables.MISSING]] and "Left out: params.yaml has no data set" in shown["notes"][0]
 
 
@@ -123,7 +117,6 @@ def test_the_stages_draw_what_is_there(tmp_path: Path, monkeypatch: pytest.Monke
     Path("data/paper").symlink_to(papers)
     OF_RESULTS.write_text(of_results(params))
     table.write(fake_results(params), Path("data/results.parquet"))
-    figure_stage.main("fig07_video_descent")
-    table_stage.main("table3_video_rmse")
-    assert json.loads(Path("data/shown/fig07_video_descent.json").read_text())["synthetic"] is True
-    assert "deep supervision" not in Path("figures/table3_video_rmse.md").read_text().splitlines()[0]
+    stage.main("video", "fig07_video_descent", "table3_video_rmse")
+    assert json.loads(Path("data/shown/video/fig07_video_descent.json").read_text())["synthetic"] is True
+    assert "deep supervision" not in Path("figures/video/table3_video_rmse.md").read_text().splitlines()[0]

@@ -12,7 +12,7 @@ from descent.analysis.results import METRICS
 from descent.analysis.select import select
 from descent.analysis.summary import cells_table
 from descent.errors import UserError
-from descent.figures import fig06_causal_lm, fig16_completions, table5_lm_hyperparameters
+from descent.figures.lm import fig06_causal_lm, fig16_completions, table5_lm_hyperparameters
 from descent.figures.parts import catalogue, curves, style, tables
 from tests.fakes.results import change, fake_params, fake_results
 
@@ -99,13 +99,11 @@ def test_figure_16_shows_prompts_and_both_arms_texts_within_the_page(
 
 
 def test_sidecars_name_the_stage_and_say_what_is_synthetic() -> None:
-    for entry, kind, stage in (
-        (fig06_causal_lm, "figure", "figure@fig06_causal_lm"),
-        (fig16_completions, "figure", "figure@fig16_completions"),
-        (table5_lm_hyperparameters, "table", "table@table5_lm_hyperparameters"),
-    ):
-        told = catalogue.sidecar(entry, kind, PARAMS)
-        assert told["synthetic"] and told["made_by"]["stage"] == stage and told["parameters"]["lm.eps"] == 0.25
+    for entry in (fig06_causal_lm, fig16_completions, table5_lm_hyperparameters):
+        told = catalogue.sidecar(entry, PARAMS)
+        assert (
+            told["synthetic"] and told["made_by"]["stage"] == "figures@lm" and told["parameters"]["lm.eps"] == 0.25
+        )
 
 
 def test_the_summary_has_areas_over_the_language_models_own_levels() -> None:

@@ -39,7 +39,7 @@ def results(made_up: pd.DataFrame) -> pd.DataFrame:
 
 
 def render(name: str, results: pd.DataFrame, params: Params) -> Figure:
-    return catalogue.module(name, "figure").render(results, params)
+    return catalogue.module(name).render(results, params)
 
 
 def panel(figure: Figure, title: str) -> Axes:

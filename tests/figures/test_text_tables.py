@@ -5,9 +5,9 @@ import pytest
 
 from descent.analysis.select import select
 from descent.config import Params
-from descent.figures import table2_text_hyperparameters as table2
-from descent.figures import table4_text_auc as table4
 from descent.figures.parts import tables
+from descent.figures.text import table2_text_hyperparameters as table2
+from descent.figures.text import table4_text_auc as table4
 from tests.fakes.results import change, fake_params, fake_results
 
 ROBERTA = {"experiment": "text", "dataset": "imdb", "model": "roberta", "eps": 0.4}

@@ -12,15 +12,15 @@ from descent.analysis import controls
 from descent.analysis.select import select
 from descent.config import Params
 from descent.errors import UserError
-from descent.figures import fig02_video_robustness as fig02
-from descent.figures import fig_controls, fig_training, table_ladder, table_solver
+from descent.figures.beyond import fig_controls, fig_training, table_ladder, table_solver
 from descent.figures.parts import catalogue, style, tables
+from descent.figures.video import fig02_video_robustness as fig02
 from tests.fakes.results import change, fake_results
 from tests.fakes.results_training import BESIDE, EPOCHS, training_params, with_training
 
 UT = {"experiment": "video", "dataset": "ucsd", "model": "ut", "arm": "constrained", "layers": 5, "seed": 0}
 CONTROLS = {"experiment": "controls", "dataset": "ucsd", "model": "dust_per_layer"}
-ENTRIES = {"fig_training": "figure", "fig_controls": "figure", "table_ladder": "table", "table_solver": "table"}
+ENTRIES = ["fig_training", "fig_controls", "table_ladder", "table_solver"]
 
 
 @pytest.fixture(scope="module")
@@ -64,23 +64,23 @@ def dots(axes: Axes, row: int) -> list[tuple[float, bool]]:
 
 @pytest.mark.parametrize("name", ["fig_training", "fig_controls"])
 def test_a_page_has_legible_words_and_a_width_of_print(name: str, results, params: Params, tmp_path) -> None:
-    figure = catalogue.module(name, "figure").render(results, params)
+    figure = catalogue.module(name).render(results, params)
     assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 7
     assert "demo: synthetic data" in words(figure) and figure.get_figwidth() == style.TEXT
     style.save(figure, tmp_path / "one.png")
-    again = catalogue.module(name, "figure").render(results, params)
+    again = catalogue.module(name).render(results, params)
     style.save(again, tmp_path / "two.png")
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
 
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_a_sidecar_has_every_parameter_and_a_table_its_texts(name: str, results, params: Params) -> None:
-    entry = catalogue.module(name, ENTRIES[name])
+    entry = catalogue.module(name)
     assert catalogue.left_out(entry, params) == ""
-    found = catalogue.sidecar(entry, ENTRIES[name], params)
+    found = catalogue.sidecar(entry, params)
     gone = set(entry.PARAMETERS) - {key.replace("demo", "${profile}") for key in found["parameters"]}
     assert {key for key in gone if "${" not in key or "studies" not in key} <= {"objectives.${ours}"}
-    if ENTRIES[name] == "table":
+    if catalogue.kind(entry) == "table":
         numbers, shown, notes = tables.made(entry, results, params)
         assert len(numbers) == len(shown) > 3
         assert tables.to_latex(shown, notes).count(r"\\") == len(shown) + 2
@@ -89,7 +89,7 @@ def test_a_sidecar_has_every_parameter_and_a_table_its_texts(name: str, results,
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_without_rows_the_stage_that_makes_them_is_named(name: str, results, params: Params) -> None:
-    entry = catalogue.module(name, ENTRIES[name])
+    entry = catalogue.module(name)
     make = getattr(entry, "render", None) or entry.build
     with pytest.raises(UserError, match="stage evaluate_"):
         make(results.iloc[:0], params)
@@ -199,12 +199,12 @@ def test_an_arm_without_cells_is_told_and_a_study_not_in_use_left_out(results, p
 
 
 def test_controls_of_arms_that_differ_in_capacity_say_so(params: Params) -> None:
-    alike = catalogue.sidecar(fig_controls, "figure", params)["caption"]
+    alike = catalogue.sidecar(fig_controls, params)["caption"]
     paper = training_params(
         {"study.controls": dict(params.study["controls"]) | {"model": "dust"}, "video.models": ["dust"]}
     )
     assert "capacity" not in alike
-    assert "differ in dictionaries" in catalogue.sidecar(fig_controls, "figure", paper)["caption"]
+    assert "differ in dictionaries" in catalogue.sidecar(fig_controls, paper)["caption"]
 
 
 def test_the_ladder_writes_steps_and_names_those_without_cells(results, params: Params) -> None:

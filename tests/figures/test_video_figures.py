@@ -13,14 +13,15 @@ from descent.analysis.select import select
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.errors import UserError
-from descent.figures import fig02_video_robustness as fig02
-from descent.figures import fig07_video_descent, fig08_video_tradeoffs, fig_shifts
+from descent.figures.beyond import fig_shifts
 from descent.figures.parts import catalogue, curves, style
+from descent.figures.video import fig02_video_robustness as fig02
+from descent.figures.video import fig07_video_descent, fig08_video_tradeoffs
 from tests.fakes.results import change, fake_params, fake_results, with_another_shift
 
 # Figure 16 shows texts: test_lm_figures has tests of its own for it.
-FIGURES = sorted(path.stem for path in catalogue.FOLDER.glob("fig*.py") if path.stem != "fig16_completions")
-TABLES = sorted(path.stem for path in catalogue.FOLDER.glob("table*.py"))
+FIGURES = [name for name in catalogue.names() if name.startswith("fig") and name != "fig16_completions"]
+TABLES = [name for name in catalogue.names() if name.startswith("table")]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def line(axes: Axes, label: str):
 
 @pytest.mark.parametrize("name", ["fig02_video_robustness", "fig12_layer_ratios", "fig_theory"])
 def test_a_figure_renders_twice_to_the_same_bytes(name: str, results, params: Params, tmp_path: Path) -> None:
-    entry = catalogue.module(name, "figure")
+    entry = catalogue.module(name)
     for place in ("first", "second"):
         figure = entry.render(results, params)
         for ending in ("pdf", "png"):
@@ -66,7 +67,7 @@ def test_a_figure_renders_twice_to_the_same_bytes(name: str, results, params: Pa
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_words_are_legible_and_synthetic_data_named(name: str, results, params: Params) -> None:
-    figure = catalogue.module(name, "figure").render(results, params)
+    figure = catalogue.module(name).render(results, params)
     written = [text for text in figure.findobj(Text) if text.get_text()]
     assert min(text.get_fontsize() for text in written) >= 7
     assert "demo: synthetic data" in [text.get_text() for text in written]
@@ -82,25 +83,26 @@ def test_real_data_carry_no_stamp(params: Params) -> None:
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_without_its_rows_names_the_stage(name: str, results, params: Params) -> None:
     with pytest.raises(UserError, match="stage evaluate_"):
-        catalogue.module(name, "figure").render(results.iloc[:0], params)
+        catalogue.module(name).render(results.iloc[:0], params)
 
 
 def test_the_stamp_follows_the_data_that_a_figure_shows(params: Params) -> None:
     real_texts = fake_params({f"profiles.demo.data.{name}": {"path": name} for name in params.text.datasets})
     assert style.synthetic(real_texts) and not style.synthetic(real_texts, ("text",))
     for name, expected in (("fig02_video_robustness", True), ("fig04_text_robustness", False)):
-        assert catalogue.sidecar(catalogue.module(name, "figure"), "figure", real_texts)["synthetic"] is expected
+        assert catalogue.sidecar(catalogue.module(name), real_texts)["synthetic"] is expected
     assert style.synthetic(real_texts, ("video", "text"))
 
 
 def test_names_are_found_in_the_folder_and_an_unknown_one_lists_them() -> None:
-    assert catalogue.module("fig03_depth", "figure").TITLE
+    assert catalogue.module("fig03_depth").TITLE
     with pytest.raises(
-        UserError, match=r"no figure 'fig99'; known: fig01_layerwise_descent, fig02_video_robustness, fig03_depth"
+        UserError,
+        match=r"no figure or table 'fig99'; known: fig01_layerwise_descent, fig02_video_robustness, fig03_depth",
     ):
-        catalogue.module("fig99", "figure")
-    with pytest.raises(UserError, match="no table 'fig03_depth'"):
-        catalogue.module("fig03_depth", "table")
+        catalogue.module("fig99")
+    with pytest.raises(UserError, match="no part 'parts'; known: beyond, lm, text, video"):
+        catalogue.names("parts")
 
 
 def test_a_missing_point_is_a_gap_in_its_curve_and_a_missing_cell_no_curve(results, params: Params) -> None:
@@ -159,7 +161,7 @@ def test_the_third_arm_is_drawn(results, params: Params) -> None:
     everywhere = ["fig01_layerwise_descent", "fig02_video_robustness", "fig03_depth", "fig04_text_robustness"]
     everywhere += ["fig06_causal_lm", "fig07_video_descent", "fig13_all_descents", "fig_shifts"]
     for name in everywhere:
-        figure = catalogue.module(name, "figure").render(results, params)
+        figure = catalogue.module(name).render(results, params)
         drawn = {to_hex(curve.get_color()).upper() for axes in figure.axes for curve in axes.lines}
         assert style.color("deep_supervision") in drawn, name
 
@@ -170,7 +172,7 @@ def test_fig02_has_references_of_every_model_and_tells_of_them(results, params: 
     for axes in fig02.render(results, params).axes[6:]:  # ViT's row
         drawn = line(axes, "total variation")
         assert set(drawn.get_ydata()) == {11.0} and drawn.get_color() == style.GREY
-    caption = catalogue.sidecar(fig02, "figure", params)["caption"]
+    caption = catalogue.sidecar(fig02, params)["caption"]
     assert "told the noise level" in caption and "whole frames" in caption
     assert "DUST differ in dictionaries" in caption and "resized to 32 x 32" in caption
 
@@ -192,7 +194,7 @@ def test_other_shifts_have_their_own_figure_and_enter_no_other(results, params: 
 
 @pytest.mark.parametrize("name", ["fig02_video_robustness", "fig07_video_descent", "fig08_video_tradeoffs"])
 def test_a_second_shift_changes_no_figure_of_the_paper(name: str, made_up, shifted, params: Params) -> None:
-    entry = catalogue.module(name, "figure")
+    entry = catalogue.module(name)
     one, other = (entry.render(rows, params) for rows in (made_up, shifted))
     for before, after in zip(one.axes, other.axes, strict=True):
         drawn = [[list(curve.get_ydata()) for curve in axes.lines] for axes in (before, after)]
@@ -247,7 +249,7 @@ def test_fig13_counts_descending_cells(results, params: Params) -> None:
     change(
         results, 99.0, experiment="video", model="ut", dataset="ucsd", metric="validation_loss", layer=2, layers=3
     )
-    figure = catalogue.module("fig13_all_descents", "figure").render(results, params)
+    figure = catalogue.module("fig13_all_descents").render(results, params)
     texts = [text.get_text() for text in panel(figure, "UT").texts]
     assert "15 of 18 descend" in texts  # 18 constrained cells, of which three (one per level) now rise
     assert "18 of 18 descend" in [text.get_text() for text in panel(figure, "DUST").texts]

@@ -5,9 +5,9 @@ import pytest
 
 from descent.analysis.select import select
 from descent.config import Params
-from descent.figures import table1_video_hyperparameters as table1
-from descent.figures import table3_video_rmse as table3
 from descent.figures.parts import remarks, tables
+from descent.figures.video import table1_video_hyperparameters as table1
+from descent.figures.video import table3_video_rmse as table3
 from tests.fakes.results import change, fake_params, fake_results
 
 

@@ -18,11 +18,11 @@ from descent.analysis.summary import CELL, cells_table
 from descent.cells import grid
 from descent.config import Params
 from descent.errors import UserError
-from descent.figures import fig03_depth
 from descent.figures.parts import catalogue
+from descent.figures.video import fig03_depth
 from descent.report import evidence, held, published, reproduction
 from stages import evidence as stage
-from stages import figure, table
+from stages import figures
 from tests.fakes.cards import card
 from tests.fakes.results import fake_params, fake_results
 
@@ -80,8 +80,7 @@ def finished(params: Params, made_up: pd.DataFrame, tmp_path_factory: pytest.Tem
         patch.setattr("descent.config.load", lambda *_: params)
         write(Path("data/params.json"), config.of_results(params))
         results.write(made_up, Path("data/results.parquet"))
-        figure.main("fig03_depth")
-        table.main("table3_video_rmse")
+        figures.main("video", "fig03_depth", "table3_video_rmse")
     return root
 
 
@@ -156,7 +155,7 @@ SPOILT = {
     "never committed": (lambda: shutil.rmtree(".git"), "git cannot say|not committed"),
     "protocol newer": (older, r"data/runs/video/ucsd/\w+/[\w.-]+ was trained before the last commit"),
     "no time": (lambda: without("finished"), "does not say when it was trained"),
-    "another figure": (append(Path("figures/fig03_depth.png")), "is not that of this run"),
+    "another figure": (append(Path("figures/video/fig03_depth.png")), "is not that of this run"),
     "no figure": (lambda: shutil.rmtree("data/shown"), "holds no figure"),
 }
 

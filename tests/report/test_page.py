@@ -15,12 +15,13 @@ from descent.analysis.verdicts import VERDICTS
 from descent.config import Params
 from descent.errors import UserError
 from descent.report import page as report
-from stages import collect, figure, plots, scorecard, table
+from stages import collect, figures, plots, scorecard
 from stages import report as report_stage
 from tests.fakes.results import PARAMS, fake_params, fake_results
 
 FIGURES = ["fig03_depth", "fig05_step_size", "fig08_video_tradeoffs"]
 TABLES = ["table1_video_hyperparameters", "table3_video_rmse", "table4_text_auc"]
+PARTS = {"video": ["fig03_depth", "fig08_video_tradeoffs", *TABLES[:2]], "text": ["fig05_step_size", TABLES[2]]}
 ROOT = Path(__file__).parents[2]
 
 
@@ -69,10 +70,8 @@ def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
             wanted = set(cells)
             results.write(made_up[[identity in wanted for identity in identities]], path)
         collect.main()
-        for name in FIGURES:
-            figure.main(name)
-        for name in TABLES:
-            table.main(name)
+        for part, names in PARTS.items():
+            figures.main(part, *names)
         scorecard.main()
         report_stage.main()
     return root
@@ -101,17 +100,17 @@ def test_the_page_shows_every_entry_in_the_papers_order(text: str) -> None:
 
 def test_an_entry_has_its_caption_parameters_profile_and_maker(project: Path, text: str) -> None:
     words = " ".join(" ".join(Page(text).words).split())
-    sidecar = json.loads((project / "data/shown/fig03_depth.json").read_text())
+    sidecar = json.loads((project / "data/shown/video/fig03_depth.json").read_text())
     assert sidecar["caption"] in words and f"Figure 3: {sidecar['title']}" in words
     assert all(name in words for name in sidecar["parameters"]) and len(sidecar["parameters"]) > 1
     assert str(sidecar["parameters"]["video.evaluation.gammas"]) in words
-    assert "figure@fig03_depth" in words and "src/descent/figures/fig03_depth.py" in words
+    assert "figures@video" in words and "src/descent/figures/video/fig03_depth.py" in words
     assert "profile: demo" in words and "The data are synthetic." in words
     assert "mean over gamma &lt;= eps" in text
 
 
 def test_tables_are_real_tables(project: Path, text: str) -> None:
-    sidecar = json.loads((project / "data/shown/table3_video_rmse.json").read_text())
+    sidecar = json.loads((project / "data/shown/video/table3_video_rmse.json").read_text())
     bold = next(cell for row in sidecar["rows"] for cell in row if cell.startswith("**"))
     assert f"<strong>{bold.strip('*')}</strong>" in text and "**" not in text
     assert '<th colspan="4" class="group">UCSD</th>' in text
@@ -135,11 +134,10 @@ def test_the_overview_counts_and_lists_infeasible_cells(params: Params, text: st
 def test_the_page_and_its_inputs_are_the_same_bytes_again(params: Params, project: Path, monkeypatch) -> None:
     monkeypatch.chdir(project)
     monkeypatch.setattr("descent.config.load", lambda *_: params)
-    files = [*project.glob("figures/*"), *project.glob("data/*.*")]
+    files = [path for path in [*project.rglob("figures/*"), *project.glob("data/*.*")] if path.is_file()]
     before = {path: path.read_bytes() for path in files}
     collect.main()
-    figure.main("fig03_depth")
-    table.main("table3_video_rmse")
+    figures.main("video", "fig03_depth", "table3_video_rmse")
     report_stage.main()
     assert len(files) > 10 and before == {path: path.read_bytes() for path in files}
 
@@ -166,13 +164,14 @@ def test_the_parameters_of_the_results_are_read_back_with_what_components_said(
 
 
 def test_real_data_bring_no_notice(params: Params, project: Path, tmp_path: Path) -> None:
-    for path in (project / "figures").glob("fig03*"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    sidecar = json.loads((project / "data/shown/fig03_depth.json").read_text()) | {
+    (tmp_path / "video").mkdir()
+    for path in (project / "figures").glob("video/fig03*"):
+        (tmp_path / "video" / path.name).write_bytes(path.read_bytes())
+    sidecar = json.loads((project / "data/shown/video/fig03_depth.json").read_text()) | {
         "profile": "small",
         "synthetic": False,
     }
-    (tmp_path / "fig03_depth.json").write_text(json.dumps(sidecar))
+    (tmp_path / "video/fig03_depth.json").write_text(json.dumps(sidecar))
     card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
     card = card.assign(why="3 seeds, and 8 are needed")
     page = report.page(tmp_path, tmp_path, cells.assign(profile="small"), {}, card, params)
@@ -182,8 +181,9 @@ def test_real_data_bring_no_notice(params: Params, project: Path, tmp_path: Path
 def test_nothing_to_show_and_a_missing_picture_are_told(project: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no figure or table yet"):
         report.entries(tmp_path, tmp_path)
-    (tmp_path / "fig03_depth.json").write_text((project / "data/shown/fig03_depth.json").read_text())
-    with pytest.raises(UserError, match=r"lacks fig03_depth.pdf, fig03_depth.png"):
+    (tmp_path / "video").mkdir()
+    (tmp_path / "video/fig03_depth.json").write_text((project / "data/shown/video/fig03_depth.json").read_text())
+    with pytest.raises(UserError, match=r"lacks video/fig03_depth.pdf, video/fig03_depth.png"):
         report.entries(tmp_path, tmp_path)
 
 
@@ -275,7 +275,7 @@ def test_a_part_that_is_left_out_leaves_the_rest_whole(project: Path, tmp_path: 
 def test_a_table_without_rows_is_shown(params: Params, project: Path, tmp_path: Path) -> None:
     for path in (project / "figures").glob("table3*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    sidecar = json.loads((project / "data/shown/table3_video_rmse.json").read_text()) | {
+    sidecar = json.loads((project / "data/shown/video/table3_video_rmse.json").read_text()) | {
         "rows": [],
         "notes": ["left out: why"],
     }

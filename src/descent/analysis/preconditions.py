@@ -5,15 +5,15 @@ effects, so that leaving out a model does not choose among results. P1, P2 and P
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import pandas as pd
 
-from descent.analysis.claims import Claim
+from descent.analysis.case import Case
 from descent.analysis.effects import pretrained
-from descent.analysis.evidence import SETTING, Evidence
-from descent.analysis.select import last_layer, select
+from descent.analysis.evidence import SETTING
+from descent.analysis.learned import learned
+from descent.analysis.select import select
 from descent.analysis.summary import PAIR
 from descent.analysis.trials import HYPERPARAMETERS
 from descent.components import TASKS
@@ -24,50 +24,8 @@ UNKNOWN_SIZE = "the number of parameters is not in the results"
 ENOUGH = 0.8  # P3: share of the constrained cells that are feasible and active
 SETTLED = 0.25  # P3: largest standard deviation of a multiplier, as a share of its mean, that counts as settled
 PLATEAU = 0.01  # P4: what twice the epochs may still lower f_L by
-BETTER = 0.1  # P5: by which share a denoiser beats a map that learns nothing
-FALL, ABOVE = 0.05, 0.1  # P5: what the noise costs over the sweep, and what is above guessing; accuracies
-UNIGRAM = 0.06  # P5: about the share of the most frequent token among the words of English text
 LONGER = "plateau_"  # P4: what the names of its studies begin with
 LOSSES = ("violation", "multiplier", "validation_loss")  # P3: what a relaxed problem is checked on, by layer
-MAPS = ("identity", "zero", "frame_mean")  # P5: of those the results have
-
-
-@dataclass(frozen=True)
-class Case:
-    """A claim with all that its preconditions look at.
-
-    Attributes:
-        pairs: the claim's rows of effects.pairs.
-    """
-
-    name: str
-    claim: Claim
-    pairs: pd.DataFrame
-    evidence: Evidence
-
-    @property
-    def task(self) -> str:
-        """The task of the claim's experiment."""
-        return self.evidence.task(self.claim.experiment)
-
-    @cached_property
-    def cells(self) -> pd.DataFrame:
-        """The claim's cells: of its experiment, data sets, models and noise levels, and of the two arms."""
-        comparison = self.evidence.params.comparison
-        cells = select(self.evidence.cells, experiment=self.claim.experiment, trained=True)
-        cells = cells[cells["arm"].isin([comparison.ours, comparison.baseline])]
-        return cells.merge(self.pairs[["dataset", "model", "eps"]].drop_duplicates())
-
-    def rows(self, metric: str, split: str | None = None) -> pd.DataFrame:
-        """The claim's cells' rows of a metric."""
-        place = {"metric": metric} | ({"split": split} if split else {})
-        keys = [*SETTING, "seed"]
-        rows = select(self.evidence.plain, experiment=self.claim.experiment, **place)
-        return rows.merge(self.cells[keys])
-
-    def of_arm(self, side: str) -> pd.DataFrame:
-        """The claim's cells of one side of the comparison."""
-        return select(self.cells, arm=getattr(self.evidence.params.comparison, side))
 
 
 def failed(case: Case) -> str:
@@ -187,50 +145,6 @@ def plateau(case: Case) -> str:
     return "; ".join(said)
 
 
-def learned(case: Case) -> str:
-    """P5: there is something to compare. Medians over seeds, of every setting and arm."""
-    return _denoises(case) if case.task == "video" else _classifies(case)
-
-
-def _denoises(case: Case) -> str:
-    """At gamma = eps the RMSE is 10 % below that of every map that learns nothing; at eps = 0 none can be."""
-    cells = case.cells[case.cells["eps"] > 1e-9]
-    rmse = cells["rmse_at_eps"].astype(float).mask(cells["lost"], case.evidence.zero_rmse(cells))
-    own = rmse.groupby([cells[key] for key in ("dataset", "model", "eps", "layers", "arm")]).median()
-    maps = select(case.evidence.plain, experiment="video", metric="rmse", split="test")
-    maps = maps[maps["arm"].isin(MAPS)]
-    said = []
-    for (dataset, model, eps), values in own.groupby(["dataset", "model", "eps"]):
-        found = select(maps, dataset=dataset, model=model, gamma=float(eps))
-        if not {"identity", "zero"} <= set(found["arm"]):
-            return f"the maps that learn nothing are not measured at gamma = {eps:g} on {dataset}"
-        best = found.loc[found["value"].idxmin()]
-        short = values[~(values <= (1 - BETTER) * best["value"])]
-        said += [f"{arm} {model} L{layers} on {dataset}" for (*_, layers, arm) in short.index]
-    return f"not 10 % better than doing nothing at gamma = eps: {_few(said)}" if said else ""
-
-
-def _classifies(case: Case) -> str:
-    """Without noise 10 points better than the most frequent answer; the noise costs one arm 5 points or more."""
-    cells, evidence = case.cells, case.evidence
-    guess = cells["dataset"].map(evidence.chance if case.task == "text" else lambda _: UNIGRAM).astype(float)
-    keys = ["dataset", "model", "eps", "layers", "arm", "varied"]
-    clean = cells["accuracy_clean"].astype(float).where(~cells["lost"], guess) - guess
-    low = clean.groupby([cells[key] for key in keys]).median()
-    low = low[~(low >= ABOVE)]
-    if len(low):
-        words = [f"{place[4]} {place[1]} on {place[0]}" for place in low.index]
-        return f"not 10 points better than the most frequent answer: {_few(words)}"
-    rows, gammas = last_layer(case.rows("accuracy", "test")), getattr(evidence.params, case.task).evaluation.gammas
-    ends = [
-        select(rows, gamma=float(end)).set_index([*keys, "seed"])["value"] for end in (min(gammas), max(gammas))
-    ]
-    fall = (ends[0] - ends[1]).reindex(cells.set_index([*keys, "seed"]).index)
-    fall = fall.groupby(keys).median().groupby(["dataset", "model", "eps", "layers"]).max()
-    words = [f"{model} on {dataset}" for dataset, model, *_ in fall[~(fall >= FALL)].index]
-    return f"noise costs less than 5 points over the sweep: {_few(words)}" if words else ""
-
-
 def equal_arms(case: Case) -> str:
     """P6: equally many parameters in every pair, and seeds that are no trials of a search."""
     keys = [name for name in SETTING if name != "seed"]
@@ -264,11 +178,6 @@ def _absent(case: Case) -> str:
     if evidence.capacity.empty:
         return f"{NOTHING}: {UNKNOWN_SIZE}"
     return f"{NOTHING}: no such model whose arms have {'equal' if case.claim.capacity else 'different'} capacity"
-
-
-def _few(words: Iterable[str]) -> str:
-    words = list(dict.fromkeys(words))
-    return ", ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else "")
 
 
 OF_CLAIM = (complete, seeds, objects)

@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis import effects, preconditions, verdicts
+from descent.analysis.case import Case
 from descent.analysis.claims import CLAIMS, Claim, paper_value
 from descent.analysis.evidence import Evidence
-from descent.analysis.preconditions import Case
 from descent.analysis.verdicts import LEVEL, NARROW, Estimate
 from descent.config import Params
 

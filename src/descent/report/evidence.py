@@ -23,7 +23,7 @@ from descent.cells import grid, study_cells
 from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
-from descent.figures.parts import catalogue
+from descent.figures.parts import catalogue, drawing
 from descent.io.folders import atomic_folder
 from descent.paths import prepared_folder, runs_folder, study_runs_folder
 
@@ -154,12 +154,12 @@ def pictures(params: Params) -> list[Path]:
         UserError: nothing was drawn, or a file is not what its sidecar tells of, or is of another profile.
     """
     found = []
-    for path in sorted(catalogue.SHOWN.glob("*.json")):
+    for path in sorted(catalogue.SHOWN.glob("*/*.json"), key=lambda path: path.name):
         told = json.loads(path.read_text())
-        entry = catalogue.module(told["name"], told["kind"])
+        entry = catalogue.module(told["name"])
         if getattr(entry, "FRAMES", False) or catalogue.left_out(entry, params):
             continue
-        file = Path("figures") / f"{told['name']}.{KEPT[told['kind']]}"
+        file = drawing.FOLDER / told["part"] / f"{told['name']}.{KEPT[told['kind']]}"
         same = file.exists() and hashlib.sha256(file.read_bytes()).hexdigest() == told["files"][file.name]
         if told["profile"] != params.profile or not same:
             raise UserError(f"{file} is not that of this run: run `dvc repro`")

@@ -32,22 +32,18 @@ def entries(folder: Path, shown: Path) -> list[dict[str, Any]]:
     Raises:
         UserError: no sidecar, or a figure without its picture.
     """
-    found = [json.loads(path.read_text()) for path in sorted(shown.glob("*.json"))]
+    paths = sorted(shown.glob("*/*.json"), key=lambda path: path.name)
+    found = [json.loads(path.read_text()) for path in paths]
     if not found:
         raise UserError(f"{shown} holds no figure or table yet: run `dvc repro`")
     for entry in found:
         endings = {"figure": ("pdf", "png"), "table": ("tex", "md", "csv")}[entry["kind"]]
-        missing = [
-            f"{entry['name']}.{ending}"
-            for ending in endings
-            if not (folder / f"{entry['name']}.{ending}").exists()
-        ]
-        if missing:
-            raise UserError(f"{folder} lacks {', '.join(missing)}: run `dvc repro`")
         entry["label"] = label(entry["name"])
-        entry["links"] = [f"{entry['name']}.{ending}" for ending in endings]
+        entry["links"] = [f"{entry['part']}/{entry['name']}.{ending}" for ending in endings]
+        if missing := [link for link in entry["links"] if not (folder / link).exists()]:
+            raise UserError(f"{folder} lacks {', '.join(missing)}: run `dvc repro`")
         if entry["kind"] == "figure":
-            picture = (folder / f"{entry['name']}.png").read_bytes()
+            picture = (folder / f"{entry['part']}/{entry['name']}.png").read_bytes()
             entry["picture"] = "data:image/png;base64," + base64.b64encode(picture).decode()
         else:
             first = entry["rows"][0] if entry["rows"] else [""] * sum(span for _, span in entry["header"][-1])

@@ -1,6 +1,6 @@
-"""The catalogue is the folder: figNN_*.py and tableN_*.py, fig_*.py and table_*.py where the paper has none.
+"""The catalogue: figNN_*.py and tableN_*.py of the folders beside this one; without a number, beyond the paper.
 
-All are found by name, and each is described by its sidecar.
+A folder is a part, which one process draws. All are found by name, and each is described by its sidecar.
 """
 
 import hashlib
@@ -22,19 +22,47 @@ from descent.io.folders import write_text
 
 FOLDER = Path(__file__).parents[1]
 SHOWN = Path("data/shown")
+ENTRIES = ("fig[0-9_]*.py", "table[0-9_]*.py")
 
 
-def module(name: str, kind: str) -> ModuleType:
-    """The module of one figure (kind "figure") or table (kind "table").
+def names(part: str = "*") -> list[str]:
+    """The figures and tables of a part, or of all.
+
+    Raises:
+        UserError: no such part; the message lists those there are.
+    """
+    found = sorted(path.stem for kind in ENTRIES for path in FOLDER.glob(f"{part}/{kind}"))
+    if not found:
+        known = sorted({path.parent.name for kind in ENTRIES for path in FOLDER.glob(f"*/{kind}")})
+        raise UserError(f"the catalogue has no part {part!r}; known: {', '.join(known)}")
+    return found
+
+
+def module(name: str) -> ModuleType:
+    """The module of one figure or table.
 
     Raises:
         UserError: no such name; the message lists those there are.
     """
-    pattern = {"figure": "fig[0-9_]*.py", "table": "table[0-9_]*.py"}[kind]
-    known = sorted(path.stem for path in FOLDER.glob(pattern))
-    if name not in known:
-        raise UserError(f"there is no {kind} {name!r}; known: {', '.join(known)}")
-    return import_module(f"descent.figures.{name}")
+    if name not in names():
+        raise UserError(f"there is no figure or table {name!r}; known: {', '.join(names())}")
+    (path,) = FOLDER.glob(f"*/{name}.py")
+    return import_module(f"descent.figures.{path.parent.name}.{name}")
+
+
+def name(entry: ModuleType) -> str:
+    """The one name of a figure or table: of its module, its files, and its place on the page."""
+    return entry.__name__.rsplit(".", 1)[-1]
+
+
+def part(entry: ModuleType) -> str:
+    """The folder that it is drawn with."""
+    return entry.__name__.rsplit(".", 2)[-2]
+
+
+def kind(entry: ModuleType) -> str:
+    """figure or table."""
+    return "figure" if name(entry).startswith("fig") else "table"
 
 
 def left_out(entry: ModuleType, params: Params) -> str:
@@ -51,25 +79,29 @@ def left_out(entry: ModuleType, params: Params) -> str:
     )
 
 
-def sidecar(entry: ModuleType, kind: str, params: Params) -> dict[str, Any]:
+def sidecar(entry: ModuleType, params: Params) -> dict[str, Any]:
     """What the report page shows beside a figure or table: words, parameters with their values, profile."""
-    name = entry.__name__.rsplit(".", 1)[-1]
+    folder = part(entry)
     return {
-        "name": name,
-        "kind": kind,
+        "name": name(entry),
+        "kind": kind(entry),
+        "part": folder,
         "title": entry.TITLE,
         "caption": " ".join([*entry.CAPTION.split(), *getattr(entry, "remarks_on", _none)(params)]),
         "parameters": parameters(entry, params),
         "profile": params.profile,
         "synthetic": not left_out(entry, params) and synthetic(params, getattr(entry, "TASKS", VIDEO)),
-        "made_by": {"stage": f"{kind}@{name}", "module": f"src/descent/figures/{name}.py"},
+        "made_by": {"stage": f"figures@{folder}", "module": f"src/descent/figures/{folder}/{name(entry)}.py"},
     }
 
 
 def write_sidecar(sidecar: dict[str, Any], files: Sequence[Path]) -> None:
     """Write what an entry says of itself, with the digests of its files, so that the page follows these."""
     digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-    write_text(SHOWN / f"{sidecar['name']}.json", json.dumps(sidecar | {"files": digests}, indent=1) + "\n")
+    write_text(
+        SHOWN / sidecar["part"] / f"{sidecar['name']}.json",
+        json.dumps(sidecar | {"files": digests}, indent=1) + "\n",
+    )
 
 
 def parameters(entry: ModuleType, params: Params) -> dict[str, Any]:

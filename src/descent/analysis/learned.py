@@ -1,0 +1,60 @@
+"""P5: there is something to compare: both arms do better than what learns nothing, and noise costs something."""
+
+from collections.abc import Iterable
+
+from descent.analysis.case import Case
+from descent.analysis.select import last_layer, select
+
+BETTER = 0.1  # P5: by which share a denoiser beats a map that learns nothing
+FALL, ABOVE = 0.05, 0.1  # P5: what the noise costs over the sweep, and what is above guessing; accuracies
+UNIGRAM = 0.06  # P5: about the share of the most frequent token among the words of English text
+MAPS = ("identity", "zero", "frame_mean")  # P5: of those the results have
+
+
+def learned(case: Case) -> str:
+    """P5: there is something to compare. Medians over seeds, of every setting and arm."""
+    return _denoises(case) if case.task == "video" else _classifies(case)
+
+
+def _denoises(case: Case) -> str:
+    """At gamma = eps the RMSE is 10 % below that of every map that learns nothing; at eps = 0 none can be."""
+    cells = case.cells[case.cells["eps"] > 1e-9]
+    rmse = cells["rmse_at_eps"].astype(float).mask(cells["lost"], case.evidence.zero_rmse(cells))
+    own = rmse.groupby([cells[key] for key in ("dataset", "model", "eps", "layers", "arm")]).median()
+    maps = select(case.evidence.plain, experiment="video", metric="rmse", split="test")
+    maps = maps[maps["arm"].isin(MAPS)]
+    said = []
+    for (dataset, model, eps), values in own.groupby(["dataset", "model", "eps"]):
+        found = select(maps, dataset=dataset, model=model, gamma=float(eps))
+        if not {"identity", "zero"} <= set(found["arm"]):
+            return f"the maps that learn nothing are not measured at gamma = {eps:g} on {dataset}"
+        best = found.loc[found["value"].idxmin()]
+        short = values[~(values <= (1 - BETTER) * best["value"])]
+        said += [f"{arm} {model} L{layers} on {dataset}" for (*_, layers, arm) in short.index]
+    return f"not 10 % better than doing nothing at gamma = eps: {_few(said)}" if said else ""
+
+
+def _classifies(case: Case) -> str:
+    """Without noise 10 points better than the most frequent answer; the noise costs one arm 5 points or more."""
+    cells, evidence = case.cells, case.evidence
+    guess = cells["dataset"].map(evidence.chance if case.task == "text" else lambda _: UNIGRAM).astype(float)
+    keys = ["dataset", "model", "eps", "layers", "arm", "varied"]
+    clean = cells["accuracy_clean"].astype(float).where(~cells["lost"], guess) - guess
+    low = clean.groupby([cells[key] for key in keys]).median()
+    low = low[~(low >= ABOVE)]
+    if len(low):
+        words = [f"{place[4]} {place[1]} on {place[0]}" for place in low.index]
+        return f"not 10 points better than the most frequent answer: {_few(words)}"
+    rows, gammas = last_layer(case.rows("accuracy", "test")), getattr(evidence.params, case.task).evaluation.gammas
+    ends = [
+        select(rows, gamma=float(end)).set_index([*keys, "seed"])["value"] for end in (min(gammas), max(gammas))
+    ]
+    fall = (ends[0] - ends[1]).reindex(cells.set_index([*keys, "seed"]).index)
+    fall = fall.groupby(keys).median().groupby(["dataset", "model", "eps", "layers"]).max()
+    words = [f"{model} on {dataset}" for dataset, model, *_ in fall[~(fall >= FALL)].index]
+    return f"noise costs less than 5 points over the sweep: {_few(words)}" if words else ""
+
+
+def _few(words: Iterable[str]) -> str:
+    words = list(dict.fromkeys(words))
+    return ", ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else "")

@@ -1,0 +1,50 @@
+"""A figure or table of the catalogue as files, with its sidecar; one that is left out is a sheet that says so."""
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pandas as pd
+
+from descent.config import Params
+from descent.figures.parts import catalogue, style, tables
+from descent.io.folders import write_text
+
+FOLDER = Path("figures")
+
+
+def draw(entry: ModuleType, results: pd.DataFrame, params: Params) -> None:
+    """Write figures/<part>/<name> as PDF and PNG (a table: LaTeX, Markdown and CSV) and its sidecar.
+
+    Raises:
+        UserError: the results hold no rows of it, or a file cannot be written.
+    """
+    make = {"figure": _figure, "table": _table}[catalogue.kind(entry)]
+    stem = FOLDER / catalogue.part(entry) / catalogue.name(entry)
+    files, told = make(entry, results, params, stem)
+    catalogue.write_sidecar(catalogue.sidecar(entry, params) | told, files)
+
+
+def _figure(
+    entry: ModuleType, results: pd.DataFrame, params: Params, stem: Path
+) -> tuple[list[Path], dict[str, Any]]:
+    why = catalogue.left_out(entry, params)
+    figure = style.left_out(params, why) if why else entry.render(results, params)
+    files = [stem.with_name(f"{stem.name}.{ending}") for ending in ("pdf", "png")]
+    for file in files:
+        style.save(figure, file)
+    return files, {}
+
+
+def _table(
+    entry: ModuleType, results: pd.DataFrame, params: Params, stem: Path
+) -> tuple[list[Path], dict[str, Any]]:
+    """The CSV holds the numbers without markup."""
+    why = catalogue.left_out(entry, params)
+    numbers, shown, notes = tables.left_out(why) if why else tables.made(entry, results, params)
+    csv = numbers.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    texts = {"csv": csv, "md": tables.to_markdown(shown, notes), "tex": tables.to_latex(shown, notes)}
+    files = [stem.with_name(f"{stem.name}.{ending}") for ending in texts]
+    for file, text in zip(files, texts.values(), strict=True):
+        write_text(file, text)
+    return files, {"header": tables.header(shown), "rows": shown.to_numpy().tolist(), "notes": notes}
