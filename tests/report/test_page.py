@@ -134,7 +134,7 @@ def test_the_overview_counts_and_lists_infeasible_cells(params: Params, text: st
 def test_the_page_and_its_inputs_are_the_same_bytes_again(params: Params, project: Path, monkeypatch) -> None:
     monkeypatch.chdir(project)
     monkeypatch.setattr("descent.config.load", lambda *_: params)
-    files = [path for path in [*project.rglob("figures/*"), *project.glob("data/*.*")] if path.is_file()]
+    files = [path for path in [*project.glob("figures/**/*"), *project.glob("data/*.*")] if path.is_file()]
     before = {path: path.read_bytes() for path in files}
     collect.main()
     figures.main("video", "fig03_depth", "table3_video_rmse")
@@ -273,13 +273,14 @@ def test_a_part_that_is_left_out_leaves_the_rest_whole(project: Path, tmp_path: 
 
 
 def test_a_table_without_rows_is_shown(params: Params, project: Path, tmp_path: Path) -> None:
-    for path in (project / "figures").glob("table3*"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "video").mkdir()
+    for path in (project / "figures").glob("video/table3*"):
+        (tmp_path / "video" / path.name).write_bytes(path.read_bytes())
     sidecar = json.loads((project / "data/shown/video/table3_video_rmse.json").read_text()) | {
         "rows": [],
         "notes": ["left out: why"],
     }
-    (tmp_path / "table3_video_rmse.json").write_text(json.dumps(sidecar))
+    (tmp_path / "video/table3_video_rmse.json").write_text(json.dumps(sidecar))
     card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
     assert "left out: why" in report.page(tmp_path, tmp_path, cells, {}, card, params)
 

@@ -90,7 +90,11 @@ def first_screen(run: Run, folder: str) -> str:
     """
     primary = run.card[run.card["group"] == "primary"]
     tested = primary[primary["verdict"] != NOT_TESTED]
+    own = run.models[run.models["claim"].str.startswith(tuple(primary["claim"]))]
+    judged = own[own["claim"].isin(tested["claim"]) & (own["why"].fillna("") == "")]["model"].unique()
     size = f"up to {int(primary['settings'].max())} settings and {int(primary['seeds'].max())} seeds a claim"
+    if len(judged):
+        size += f", judged on {listed([sections.label(run.params, 'models', name) for name in judged])}"
     told = [
         f"{len(rows)} {SHORT.get(word, word)} ({'; '.join(_low(name) for name in rows['statement'])})"
         for word, rows in primary.groupby("verdict", sort=False)
@@ -101,7 +105,6 @@ def first_screen(run: Run, folder: str) -> str:
         said = (
             "none of the paper's primary claims could be tested yet; below is why, and what each model shows alone"
         )
-    own = run.models[run.models["claim"].str.startswith(tuple(primary["claim"]))]
     primary, own = (table.assign(why=_first(table["why"])) for table in (primary, own))
     parts = [
         f"**On real data ({size}), {said}.**",
