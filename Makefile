@@ -8,7 +8,7 @@ export PYTHONUNBUFFERED := 1
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures tables test test-fast lint format publish evidence bench check-store clean-store
+.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures tables denoise complete test test-fast lint format publish evidence bench check-store clean-store
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -66,6 +66,13 @@ figures: setup
 
 tables: setup
 	@$(ITEMS) $(wordlist 12, 99, $(FIGURES)) table scorecard plots plots_page
+
+# what stands on make's command line is in the environment, so a prompt may hold any signs
+denoise: setup  ## FILE=clip.avi [CELL=data/runs/...] [NOISE=0.2]: a trained model on a video or a folder of frames
+	@python -m stages.denoise "$$FILE" "$$CELL" "$$NOISE"
+
+complete: setup  ## PROMPT="..." [CELL=data/runs/...]: what a trained language model answers
+	@python -m stages.complete "$$PROMPT" "$$CELL"
 
 test: setup  ## all tests
 	pytest -q -n 2
