@@ -22,6 +22,7 @@ $(VENV)/installed: requirements.txt requirements-dev.txt
 	# torch first: with it in place nothing later pulls in another build
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check $(shell grep '^torch==' requirements.txt)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements.txt -r requirements-dev.txt
+	$(VENV)/bin/python -m stages.plots_page  # what every `dvc plots` is drawn in, also before the first run
 	touch $@
 
 repro: setup  ## run the pipeline on params.yaml's profile (demo: generated data, CPU, minutes)
