@@ -28,8 +28,8 @@ def metrics(cells: pd.DataFrame, params: Params) -> dict[str, Any]:
 def followed(cells: pd.DataFrame, params: Params) -> dict[str, float]:
     """Of the arm named by `method`, in names short enough for the columns of `dvc exp show`.
 
-    `rmse` and `rmse_ood` of video in and out of distribution, `acc_ood` of text and `lm_acc_ood` of the language
-    model, as `metrics` has them; `descending` and `feasible`: shares of all its cells at the tasks' headline
+    `rmse` and `rmse_ood` of video in and out of distribution, `acc_ood` of text and `lm_ood` of the language
+    model, as `metrics` has them; `descent` and `feasible`: shares of all its cells at the tasks' headline
     levels, whatever the arm is held to. What is not known is left out.
     """
     numbers = metrics(cells, params)
@@ -37,7 +37,7 @@ def followed(cells: pd.DataFrame, params: Params) -> dict[str, float]:
     of_arm = {name: by[params.method] for name, by in found.items() if params.method in by}
     levels = [select(cells, experiment=task, eps=headline(params, task)) for task in TASKS]
     rows = select(pd.concat(levels), arm=params.method)
-    shares = {name: rows[name].mean() for name in ("descending", "feasible")}
+    shares = {"descent": rows["descending"].mean(), "feasible": rows["feasible"].mean()}
     return of_arm | {name: round(float(share), 4) for name, share in shares.items() if pd.notna(share)}
 
 
@@ -67,7 +67,7 @@ FOLLOWED = {
     "rmse": ("video", "rmse_in_distribution"),
     "rmse_ood": ("video", "rmse_out_of_distribution"),
     "acc_ood": ("text", "accuracy_out_of_distribution"),
-    "lm_acc_ood": ("lm", "accuracy_out_of_distribution"),
+    "lm_ood": ("lm", "accuracy_out_of_distribution"),
 }
 
 
