@@ -11,7 +11,7 @@ from descent.config import Params
 from descent.errors import UserError
 from descent.inference import trained
 from descent.models.parts.unrolled import UT
-from tests.fakes.core import enter_project, serially, small_params, train_cells
+from tests.fakes.core import ROOT, enter_project, serially, small_params, train_cells, write_params
 
 BUDGET = "profiles.demo.video"
 SMALL = {
@@ -79,3 +79,14 @@ def test_a_cell_that_would_now_be_trained_otherwise_is_refused(params: Params) -
         trained.load(small_params(SMALL | {"models.ut.feedforward_gain": 0.7}), CELL)
     with pytest.raises(UserError, match=re.escape("asks for no cell constrained-L3-eps0.13-seed0")):
         trained.load(small_params(SMALL | {"eps": 0.4}), CELL)
+
+
+def test_the_readmes_lines_load_a_cell(params: Params) -> None:
+    (lines,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    named = "data/runs/video/ucsd/dust/constrained-L3-eps0.13-seed0"
+    assert named in lines and len([line for line in lines.splitlines() if line]) == 5
+    write_params(Path(), SMALL)
+    found: dict = {}
+    exec(lines.replace(named, str(CELL)), found)
+    noisy = torch.rand(1, 2, 3, 16)
+    assert found["cell"].arm == "constrained" and found["clean"](noisy).shape == noisy.shape
