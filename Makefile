@@ -8,7 +8,11 @@ export PYTHONUNBUFFERED := 1
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
+<<<<<<< HEAD
 .PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures-one figures-two test test-fast lint format publish evidence bench check-store clean-store
+=======
+.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures tables denoise complete test test-fast lint format publish evidence bench check-store clean-store
+>>>>>>> hA
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -22,6 +26,7 @@ $(VENV)/installed: requirements.txt requirements-dev.txt
 	# torch first: with it in place nothing later pulls in another build
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check $(shell grep '^torch==' requirements.txt)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements.txt -r requirements-dev.txt
+	$(VENV)/bin/python -m stages.plots_page  # what every `dvc plots` is drawn in, also before the first run
 	touch $@
 
 repro: setup  ## run the pipeline on params.yaml's profile (demo: generated data, CPU, minutes)
@@ -63,6 +68,13 @@ figures-one: setup
 
 figures-two: setup
 	@$(ITEMS) figures@beyond figures@lm scorecard plots plots_page
+
+# what stands on make's command line is in the environment, so a prompt may hold any signs
+denoise: setup  ## FILE=clip.avi [CELL=data/runs/...] [NOISE=0.2]: a trained model on a video or a folder of frames
+	@python -m stages.denoise "$$FILE" "$$CELL" "$$NOISE"
+
+complete: setup  ## PROMPT="..." [CELL=data/runs/...]: what a trained language model answers
+	@python -m stages.complete "$$PROMPT" "$$CELL"
 
 test: setup  ## all tests
 	pytest -q -n 2

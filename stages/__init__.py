@@ -3,6 +3,22 @@
 import os
 import sys
 
+AGAIN = "activate the project's environment (source .venv/bin/activate; `make setup` makes it) and run that again"
+if sys.version_info < (3, 11):  # noqa: UP036 -- it may be any Python that reads this
+    sys.exit(
+        f"\n{sys.executable} is Python {sys.version_info[0]}.{sys.version_info[1]}, and 3.11 is needed: {AGAIN}"
+    )
+
+
+def _told(kind, error, trace) -> None:
+    """One sentence where this Python has not what the project needs: another is first on PATH than dvc's own."""
+    if issubclass(kind, ModuleNotFoundError) and not (error.name or "").startswith(("descent", "stages")):
+        print(f"\n{sys.executable} has no {error.name}: {AGAIN}", file=sys.stderr)
+    else:
+        sys.__excepthook__(kind, error, trace)
+
+
+sys.excepthook = _told
 # The code of the working folder, never an installed copy: `dvc exp run --temp` runs in a folder of its own.
 sys.path.insert(0, "src")
 # Read when torch loads: threads that wait for each other sleep. Spinning, they take the core from whoever they

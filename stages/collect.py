@@ -1,4 +1,4 @@
-"""python -m stages.collect: data/results.parquet, params.json, texts.json, summary.csv and metrics.json."""
+"""python -m stages.collect: data/results.parquet, params.json, texts.json, summary.csv and arms.json."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def main() -> None:
     write_text(config.OF_RESULTS, config.of_results(params))
     cells = summary.cells_table(table, params)
     cells.to_csv("data/summary.csv", index=False, float_format="%.5g", lineterminator="\n")
-    write_text(Path("data/metrics.json"), json.dumps(metrics(cells, params), indent=1, sort_keys=True) + "\n")
+    write_text(Path("data/arms.json"), json.dumps(metrics(cells, params), indent=1, sort_keys=True) + "\n")
     texts = {
         f"{dataset} {file.parent.name} {file.stem}": json.loads(file.read_text())
         for dataset in params.lm.datasets

@@ -15,7 +15,7 @@ def main(task: str, dataset: str) -> None:
     params = config.load()
     raw = of_task(task, "raw")
     source = params.source(task, dataset)
-    for line in inventory.check(params):
+    for line in inventory.check(params, dataset):
         print(f"to be fetched: {line}", flush=True)
     raw.fetch(dataset, source, params.local_data, Path("data/raw") / dataset)
 

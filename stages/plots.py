@@ -1,21 +1,27 @@
-"""python -m stages.plots: data/plots/*.csv, the curves of the arm named by `method`."""
+"""python -m stages.plots: the curves and the metrics of the arm named by `method`."""
 
+import json
 from pathlib import Path
 
 from descent import config as params
 from descent import errors
 from descent.analysis import results
+from descent.analysis.metrics import followed
+from descent.analysis.summary import cells_table
+from descent.io.folders import write_text
 from descent.report import plots
 
 
 def main() -> None:
-    """Write what `dvc plots show` and `dvc plots diff` draw."""
+    """Write data/plots/*.csv, which `dvc plots` draws, and data/metrics.json, which `dvc metrics` compares."""
     values = params.load(params.OF_RESULTS).model_copy(update={"method": params.load().method})
-    curves = plots.curves(results.read(Path("data/results.parquet"), values.profile), values)
+    rows = results.read(Path("data/results.parquet"), values.profile)
     folder = Path("data/plots")
     folder.mkdir(parents=True, exist_ok=True)
-    for stem, table in curves.items():
+    for stem, table in plots.curves(rows, values).items():
         table.to_csv(folder / f"{stem}.csv", index=False, float_format="%.6g", lineterminator="\n")
+    numbers = followed(cells_table(rows, values), values)
+    write_text(Path("data/metrics.json"), json.dumps(numbers, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from descent.report.page import page
 def main() -> None:
     """Put what stands in figures/ together with the scorecard and the cells' summary."""
     cells, card = pd.read_csv("data/summary.csv"), pd.read_csv("data/scorecard.csv")
-    metrics = json.loads(Path("data/metrics.json").read_text())
+    metrics = json.loads(Path("data/arms.json").read_text())
     figures = Path("figures")
     html = page(figures, Path("data/shown"), cells, metrics, card, config.load(config.OF_RESULTS))
     write_text(figures / "index.html", html)

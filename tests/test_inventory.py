@@ -32,7 +32,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def told(changes: dict[str, Any]) -> str:
     with pytest.raises(UserError) as error:
-        inventory.check(small_params(LOCAL | {"local_data": "copies"} | changes))
+        inventory.check(small_params(LOCAL | {"local_data": "copies"} | changes), "imdb")
     return str(error.value)
 
 
@@ -52,11 +52,11 @@ def test_what_is_there_or_not_in_use_is_not_asked_for(here: Path) -> None:
     assert "2 of 5" in told({}) and "avenue" not in told({})
     assert "1 of 3" in told({"text.models": []}), "without a text model neither texts nor tokenizers"
     (here / "copies/ucsd").mkdir()
-    assert inventory.check(small_params(LOCAL | {"local_data": "copies", "text.models": []})) == []
+    assert inventory.check(small_params(LOCAL | {"local_data": "copies", "text.models": []}), "ucsd") == []
 
 
 def test_generated_data_need_nothing() -> None:
-    assert inventory.needs(small_params()) == [] == inventory.check(small_params())
+    assert inventory.needs(small_params()) == [] == inventory.check(small_params(), "ucsd")
 
 
 @pytest.mark.parametrize(
@@ -74,5 +74,23 @@ def test_what_is_fetched_is_told_with_its_size(
     monkeypatch.setattr(requests, "head", head)
     source = {"url": "http://example.org/a.zip", "sha256": "0" * 64}
     params = {"profiles.demo.data": {"ucsd": source}, "lm.datasets": [], "studies": [], "text.datasets": []}
-    (line,) = inventory.check(small_params(params))
+    (line,) = inventory.check(small_params(params), "ucsd")
     assert line.startswith("data set ucsd: http://example.org/a.zip") and words in line
+
+
+def test_a_stage_asks_for_the_size_of_its_own_data_set_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def head(url: str, **others: Any) -> SimpleNamespace:
+        asked.append(url)
+        return SimpleNamespace(headers={"Content-Length": "9"})
+
+    monkeypatch.setattr(requests, "head", head)
+    sources = {name: {"url": f"http://example.org/{name}.zip", "sha256": "0" * 64} for name in ("ucsd", "avenue")}
+    params = {"profiles.demo.data": sources, "lm.datasets": [], "studies": [], "text.datasets": []}
+    lines = inventory.check(small_params(params | {"video.datasets": ["ucsd", "avenue"]}), "avenue")
+    assert asked == ["http://example.org/avenue.zip"]
+    assert lines == [
+        "data set ucsd: http://example.org/ucsd.zip",
+        "data set avenue: http://example.org/avenue.zip (9 bytes)",
+    ]

@@ -33,8 +33,12 @@ def needs(params: Params) -> list[Need]:
     return [need for task in TASKS for need in _of_task(params, task)]
 
 
-def check(params: Params) -> list[str]:
+def check(params: Params, dataset: str) -> list[str]:
     """What will be fetched, a line each.
+
+    Args:
+        dataset: the one whose server is asked how long its file is. Each data set has a stage of its own, so all
+            sizes are told once, and without a network no stage waits for more than one server.
 
     Raises:
         UserError: copies of the user's own are missing: all of them, and where to put each.
@@ -49,7 +53,12 @@ def check(params: Params) -> list[str]:
             + "\nPut copies there, say where yours are (`dvc exp run -S local_data=<folder>`), or leave out what "
             "you do not have (empty lists of data sets or models: README, A part of it)."
         )
-    return [f"{need.what}: {_fetched(need)}" for need in found if need.url or need.hub]
+    asked = _of_dataset(dataset)
+    return [f"{need.what}: {_fetched(need, need.what == asked)}" for need in found if need.url or need.hub]
+
+
+def _of_dataset(name: str) -> str:
+    return f"data set {name}"
 
 
 def _of_task(params: Params, task: str) -> Iterable[Need]:
@@ -59,7 +68,7 @@ def _of_task(params: Params, task: str) -> Iterable[Need]:
     for name in part.datasets:
         said = components.declared(f"tasks.{task}.datasets", name)
         holding = f"\n    holding {said['TREE']}; official source: {said['ADDRESS']}"
-        yield from _of_source(params, f"data set {name}", params.source(task, name).model_dump(), holding)
+        yield from _of_source(params, _of_dataset(name), params.source(task, name).model_dump(), holding)
     for name in params.tokenizers(task):
         yield from _of_source(params, f"tokenizer {name}", grids.tokenizers[name].model_dump())
     for model in part.models:
@@ -78,9 +87,11 @@ def _of_source(params: Params, what: str, source: dict[str, Any], holding: str =
         yield Need(what, hub=source["hub"]["id"])
 
 
-def _fetched(need: Need) -> str:
+def _fetched(need: Need, sized: bool) -> str:
     if need.hub:
         return f"{need.hub}, from the Hugging Face hub unless it is cached"
+    if not sized:
+        return need.url
     try:
         length = requests.head(need.url, timeout=PATIENCE, allow_redirects=True).headers.get("Content-Length")
     except requests.RequestException:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from descent.analysis import summary
-from descent.analysis.metrics import metrics
+from descent.analysis.metrics import followed, metrics
 from descent.config import Params
 from descent.errors import UserError
 from tests.fakes.results import fake_params, fake_results
@@ -237,6 +237,10 @@ def test_metrics_by_hand(params: Params) -> None:
             "wins_share": 0.6667,
         }
     }
+    shares = {"descent": 0.6667, "feasible": 0.6667}
+    assert followed(table, params) == {"rmse": 8.0, "rmse_ood": 14.0} | shares
+    other = params.model_copy(update={"method": "unconstrained"})
+    assert followed(table, other) == {"rmse": 7.0, "rmse_ood": 16.0, "descent": 0.3333, "feasible": 0.0}
 
 
 def test_metrics_of_one_arm_leave_the_other_out(params: Params, results: pd.DataFrame) -> None:

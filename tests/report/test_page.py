@@ -146,7 +146,7 @@ def test_what_stage_collect_writes(project: Path) -> None:
     cells = pd.read_csv(project / "data/summary.csv")
     assert {"mean_rmse", "worst_violation", "descending", "area", "varied"} <= set(cells.columns)
     assert len(cells) == len(pd.read_parquet(project / "data/results.parquet")[summary.CELL].drop_duplicates())
-    written = (project / "data/metrics.json").read_text()
+    written = (project / "data/arms.json").read_text()
     metrics = report.flatten(json.loads(written))
     assert {"video.rmse_in_distribution.constrained", "text.area.constrained"} <= set(metrics) and len(
         metrics
@@ -263,7 +263,7 @@ def test_a_part_that_is_left_out_leaves_the_rest_whole(project: Path, tmp_path: 
     collect.main()
     scorecard.main()
     plots.main()
-    assert list(json.loads(Path("data/metrics.json").read_text())) == ["video"]
+    assert list(json.loads(Path("data/arms.json").read_text())) == ["video"]
     assert Path("data/plots/accuracy_vs_gamma.csv").read_text().count("\n") == 1
     assert Path("data/plots/rmse_vs_gamma.csv").read_text().count("\n") > 100
     card = pd.read_csv("data/scorecard.csv").set_index("claim")

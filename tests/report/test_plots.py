@@ -18,40 +18,50 @@ from descent.config import Params
 from descent.errors import UserError
 from descent.report import plots, plots_page
 from tests.fakes.results import change, fake_params, fake_results
+from tests.fakes.results_training import EPOCHS, with_training
 
 TEMPLATES = Path(__file__).parents[2] / ".dvc/plots"
 AXES = {
     "rmse_vs_gamma": ("gamma", "rmse"),
     "loss_per_layer": ("layer", "loss"),
+    "loss_vs_epoch": ("epoch", "loss"),
     "accuracy_vs_gamma": ("gamma", "accuracy"),
     "text_loss_per_layer": ("layer", "loss"),
+    "text_loss_vs_epoch": ("epoch", "loss"),
     "lm_accuracy_vs_gamma": ("gamma", "accuracy"),
     "lm_loss_per_layer": ("layer", "loss"),
+    "lm_loss_vs_epoch": ("epoch", "loss"),
 }
 WORDS = {"rmse_vs_gamma": {"UT", "DUST", "ViT", "UCSD"}, "accuracy_vs_gamma": {"UT", "RoBERTa", "IMDb", "MNLI"}}
-WORDS |= {"loss_per_layer": WORDS["rmse_vs_gamma"], "text_loss_per_layer": WORDS["accuracy_vs_gamma"]}
-WORDS |= {stem: {"causal language model", "Alpaca"} for stem in ("lm_accuracy_vs_gamma", "lm_loss_per_layer")}
+WORDS |= {stem: WORDS["rmse_vs_gamma"] for stem in ("loss_per_layer", "loss_vs_epoch")}
+WORDS |= {stem: WORDS["accuracy_vs_gamma"] for stem in ("text_loss_per_layer", "text_loss_vs_epoch")}
+WORDS |= {stem: {"causal language model", "Alpaca"} for stem in AXES if stem.startswith("lm_")}
 PANELS = {"video": 9, "text": 6, "lm": 1}  # models x data sets
 
 
 @cache
+def results_with_epochs() -> pd.DataFrame:
+    results = fake_results(fake_params())
+    headlines = results[(results["eps"] - 0.13).abs().lt(1e-9) | results["experiment"].ne("video")]
+    return with_training(headlines, fake_params())
+
+
+@cache
 def arm(method: str) -> dict[str, pd.DataFrame]:
-    params = fake_params(method=method)
-    return plots.curves(fake_results(params), params)
+    return plots.curves(results_with_epochs(), fake_params(method=method))
 
 
 @pytest.mark.parametrize("method", ["constrained", "unconstrained"])
 def test_curves_are_those_of_the_tracked_arm_at_its_best_depth(method: str) -> None:
     params = fake_params(method=method)
-    results = fake_results(params)
-    curves = plots.curves(results, params)
+    results, curves = results_with_epochs(), arm(method)
     assert set(curves) == set(AXES)
     assert all(list(curves[stem].columns) == [*plots.COLUMNS, *axes] for stem, axes in AXES.items())
     best = best_depth(cells_table(results, params))
     for choice in select(best, arm=method, eps=0.13).itertuples():
         cell = {"dataset": choice.dataset, "model": choice.model, "layers": choice.layers}
         source = select(results, **cell, arm=method, eps=0.13, split="test", experiment="video", shift=TRAINED)
-        cell = labels(params, "video", cell)
+        words, cell = cell, labels(params, "video", cell)
         drawn = select(curves["rmse_vs_gamma"], **cell)
         assert drawn["rmse"].tolist() == pytest.approx(select(source, metric="rmse")["value"].tolist())
         losses = select(curves["loss_per_layer"], **cell)
@@ -59,6 +69,10 @@ def test_curves_are_those_of_the_tracked_arm_at_its_best_depth(method: str) -> N
             select(source, metric="loss", gamma=0.13)["value"].tolist()
         )
         assert losses["layer"].tolist() == list(range(choice.layers + 1))
+        trained = select(results, **words, arm=method, eps=0.13, metric="loss_epoch", layer=choice.layers, seed=0)
+        epochs = select(curves["loss_vs_epoch"], **cell)
+        assert epochs["loss"].tolist() == trained.sort_values("bin")["value"].tolist()
+        assert epochs["epoch"].tolist() == list(range(1, EPOCHS + 1))
     for table in curves.values():
         assert set(table["arm"]) == {method} and set(table["order"]) == {params.arms.index(method)}
     assert len(curves["rmse_vs_gamma"][["dataset", "model"]].drop_duplicates()) == 9
@@ -115,7 +129,7 @@ def labels(params: Params, task: str, cell: dict) -> dict:
 
 def template(stem: str) -> str:
     """The template of a plot, that of its axes for every task."""
-    return stem.removeprefix("text_").removeprefix("lm_")
+    return "loss" if "loss" in stem else stem.removeprefix("text_").removeprefix("lm_")
 
 
 def renderer(stem: str) -> VegaRenderer:

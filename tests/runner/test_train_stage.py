@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +16,7 @@ import torch
 from descent.cells import WHY
 from descent.errors import UserError
 from descent.paths import runs_folder, study_runs_folder
-from descent.runner import store
+from descent.runner import items, stacks, store
 from descent.tasks.video.data import Prepared
 from descent.training import stack
 from descent.training.arm import Setting
@@ -229,3 +230,16 @@ def test_a_stage_killed_twice_ends_with_the_weights_of_an_undisturbed_one(tmp_pa
         tables = [pd.read_csv(place / "history.csv").drop(columns="seconds") for place in (one, two)]
         pd.testing.assert_frame_equal(*tables, check_exact=True)
     assert not list((killed / ".cells" / "stacks").glob("*.pt"))
+
+
+def test_progress_is_told_within_an_epoch_and_adds_up(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+
+    def run_all(every: list, work: Callable, *others: object) -> None:
+        for one in every:
+            work(one, told.append)
+
+    monkeypatch.setattr(items, "run_all", run_all)
+    train_cells(small_params({f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [], f"{BUDGET}.layers": [2]}), *ITEM)
+    assert sum(told) == len(ARMS) * 2 * stacks.PARTS and min(told) > 0
+    assert any(count < stacks.PARTS for count in told), "before an epoch has ended"

@@ -1,4 +1,4 @@
-"""The handful of numbers that `dvc metrics` compares."""
+"""The numbers of every arm that the page shows, and the few of one arm that `dvc metrics` compares."""
 
 from typing import Any
 
@@ -25,6 +25,22 @@ def metrics(cells: pd.DataFrame, params: Params) -> dict[str, Any]:
     return {task: part for task, part in parts.items() if part}
 
 
+def followed(cells: pd.DataFrame, params: Params) -> dict[str, float]:
+    """Of the arm named by `method`, in names short enough for the columns of `dvc exp show`.
+
+    `rmse` and `rmse_ood` of video in and out of distribution, `acc_ood` of text and `lm_ood` of the language
+    model, as `metrics` has them; `descent` and `feasible`: shares of all its cells at the tasks' headline
+    levels, whatever the arm is held to. What is not known is left out.
+    """
+    numbers = metrics(cells, params)
+    found = {name: numbers.get(task, {}).get(measure, {}) for name, (task, measure) in FOLLOWED.items()}
+    of_arm = {name: by[params.method] for name, by in found.items() if params.method in by}
+    levels = [select(cells, experiment=task, eps=headline(params, task)) for task in TASKS]
+    rows = select(pd.concat(levels), arm=params.method)
+    shares = {"descent": rows["descending"].mean(), "feasible": rows["feasible"].mean()}
+    return of_arm | {name: round(float(share), 4) for name, share in shares.items() if pd.notna(share)}
+
+
 def _video(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
     rows = select(rows, trained=True)
     shown = rows.merge(best_depth(rows)[[*SETTING, "layers"]])
@@ -47,6 +63,12 @@ def _lm(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
 
 
 MEASURED = {"video": _video, "text": _text, "lm": _lm}
+FOLLOWED = {
+    "rmse": ("video", "rmse_in_distribution"),
+    "rmse_ood": ("video", "rmse_out_of_distribution"),
+    "acc_ood": ("text", "accuracy_out_of_distribution"),
+    "lm_ood": ("lm", "accuracy_out_of_distribution"),
+}
 
 
 def _by_arm(rows: pd.DataFrame, shown: pd.DataFrame, names: list[str], params: Params) -> dict[str, Any]:

@@ -8,9 +8,8 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from tqdm import tqdm
-
 from descent.errors import UserError
+from descent.io.progress import Bar
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz")
 DAMAGE = (
@@ -49,7 +48,7 @@ def _unpack_tar(archive: Path, folder: Path) -> None:
     bar = {"desc": f"unpacking {archive.name}", "unit": "B", "unit_scale": True}
     with (
         archive.open("rb") as file,
-        tqdm.wrapattr(file, "read", total=size, **bar) as counted,
+        Bar.wrapattr(file, "read", total=size, **bar) as counted,
         tarfile.open(fileobj=counted, tarinfo=_Strict) as tar,
     ):
         # Python before 3.11.4 has no filters, and needs none after the check; later ones ask for a choice.
@@ -81,6 +80,6 @@ def _check_inside(archive: Path, member: str, plain: bool) -> None:
 
 def _unpack_zip(archive: Path, folder: Path) -> None:
     with zipfile.ZipFile(archive) as file:
-        for member in tqdm(file.infolist(), desc=f"unpacking {archive.name}", unit="file"):
+        for member in Bar(file.infolist(), desc=f"unpacking {archive.name}", unit="file"):
             _check_inside(archive, member.filename, plain=not stat.S_ISLNK(member.external_attr >> 16))
             file.extract(member, folder)

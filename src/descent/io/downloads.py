@@ -8,10 +8,10 @@ from urllib.parse import unquote, urlsplit
 
 import requests
 import urllib3
-from tqdm import tqdm
 
 from descent.errors import UserError
 from descent.io.places import project_root
+from descent.io.progress import Bar
 
 ATTEMPTS = 5
 WAIT = 2.0  # seconds before the second attempt, doubled before each further one
@@ -91,7 +91,7 @@ def _receive(url: str, partial: Path) -> bool:
         have = have if resumed else 0
         length = response.headers.get("Content-Length")
         total = have + int(length) if length else None
-        bar = tqdm(desc=file_name(url), initial=have, total=total, unit="B", unit_scale=True)
+        bar = Bar(desc=file_name(url), initial=have, total=total, unit="B", unit_scale=True)
         with partial.open("ab" if resumed else "wb") as file, bar:
             for block in response.raw.stream(BLOCK, decode_content=False):
                 file.write(block)

@@ -11,7 +11,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from descent.analysis import scorecard, verdicts
+from descent.analysis import provenance, scorecard, verdicts
 from descent.analysis.summary import left_out
 from descent.components import TASKS
 from descent.config import Params
@@ -156,6 +156,8 @@ def page(
     environment.filters["value"] = json.dumps
     found = entries(folder, shown)
     return environment.get_template("page.html.j2").render(
+        code=provenance.of_code(),
+        trained=provenance.of_cells(),
         entries=found,
         claims=claims(card, found),
         verdicts={word: count for word in verdicts.VERDICTS if (count := int((card["verdict"] == word).sum()))},

@@ -13,21 +13,25 @@ from descent.errors import UserError
 CURVES = {  # file stem: task, metric (also the last column), what it is drawn against (the column before)
     "rmse_vs_gamma": ("video", "rmse", "gamma"),
     "loss_per_layer": ("video", "loss", "layer"),
+    "loss_vs_epoch": ("video", "loss", "epoch"),
     "accuracy_vs_gamma": ("text", "accuracy", "gamma"),
     "text_loss_per_layer": ("text", "loss", "layer"),
+    "text_loss_vs_epoch": ("text", "loss", "epoch"),
     "lm_accuracy_vs_gamma": ("lm", "accuracy", "gamma"),
     "lm_loss_per_layer": ("lm", "loss", "layer"),
+    "lm_loss_vs_epoch": ("lm", "loss", "epoch"),
 }
 COLUMNS = ["arm", "order", "dataset", "model", "layers"]  # order: the place of the arm in `arms`, for its dashes
 
 
 def curves(results: pd.DataFrame, params: Params) -> dict[str, pd.DataFrame]:
-    """By file stem: RMSE (0-255) or accuracy (share) against gamma; test losses against layer.
+    """By file stem: RMSE (0-255) or accuracy (share) against gamma; test losses against layer; validation
+    losses of the last layer against epoch.
 
     Only the arm named by `method`, at the task's headline level (the losses also at that test noise), under
     TRAINED: of video and of the language model each model and data set at its best depth, averaged over seeds, of
-    text at its best depth and trial. Two revisions then differ by what their user changed. A task that is left
-    out has no rows.
+    text at its best depth and trial; against epoch the cells of that depth whose epochs are kept (seed 0, of text
+    trial 0). Two revisions then differ by what their user changed. A task that is left out has no rows.
 
     Raises:
         UserError: no row of that arm and level, of a task that is in use.
@@ -37,7 +41,7 @@ def curves(results: pd.DataFrame, params: Params) -> dict[str, pd.DataFrame]:
 
 
 def _shown(results: pd.DataFrame, params: Params, task: str) -> pd.DataFrame:
-    """The test rows of the tracked arm's cells that are drawn."""
+    """The rows of the tracked arm's cells that are drawn: on test data, and of their epochs."""
     part, eps = getattr(params, task), headline(params, task)
     rows = select(results, experiment=task, arm=params.method, eps=eps)
     if rows.empty and part.datasets and part.models:
@@ -45,15 +49,14 @@ def _shown(results: pd.DataFrame, params: Params, task: str) -> pd.DataFrame:
     if rows.empty:
         return rows
     cells = cells_table(rows, params)
-    if task == "text":
-        best = best_text(cells)[["dataset", "model", "layers", "seed"]]
-    else:
-        best = best_depth(cells, task)[["dataset", "model", "layers"]]
-    return measured(select(rows, split="test", shift=TRAINED)).merge(best)
+    best = best_text(cells) if task == "text" else best_depth(cells, task)
+    depth = ["dataset", "model", "layers"]
+    tested = select(rows, split="test", shift=TRAINED).merge(best[[*depth, "seed"] if task == "text" else depth])
+    return measured(pd.concat([tested, select(rows, metric="loss_epoch").merge(best[depth])]))
 
 
 def _curve(shown: pd.DataFrame, task: str, metric: str, x: str, params: Params) -> pd.DataFrame:
-    rows = select(shown, metric=metric)
+    rows = select(shown, metric=f"{metric}_epoch" if x == "epoch" else metric).rename(columns={"bin": "epoch"})
     rows = at_eps(rows) if x == "layer" else last_layer(rows)
     by = ["arm", "dataset", "model", "layers", x]
     table = average(rows, by, over=["seed"]).rename(metric).reset_index()

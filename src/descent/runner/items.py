@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 from torch import nn
-from tqdm import tqdm
 
 from descent.cells import Cell, fingerprint
+from descent.io.progress import Bar
 from descent.runner import store
 from descent.runner.executor import run_all
-from descent.runner.stacks import plan, unfinished, work
+from descent.runner.stacks import PARTS, plan, unfinished, work
 from descent.training.arm import Setting
 from descent.training.loop import Task
 from descent.training.schema import ADAM, Optimizer, Training
@@ -81,8 +81,8 @@ def train(item: Item) -> None:
     Raises:
         UserError: a stack that does not fit the GPU, or a training process that was killed.
     """
-    total = len(item.cells) * item.feed.epochs
-    with store.file_lock(item.name), tqdm(total=total, desc=item.name, unit="cell epoch") as bar:
+    told = {"total": len(item.cells) * item.feed.epochs * PARTS, "unit_scale": 1 / PARTS}
+    with store.file_lock(item.name), Bar(**told, desc=item.name, unit="cell epoch") as bar:
         names: dict[Cell, str] = {}
         rounds = item.rounds()
         settings = next(rounds, None)
@@ -101,10 +101,10 @@ def _next(rounds: Rounds, names: dict[Cell, str]) -> dict[Cell, Setting] | None:
         return None
 
 
-def _train_missing(item: Item, settings: dict[Cell, Setting], names: dict[Cell, str], bar: tqdm) -> None:
+def _train_missing(item: Item, settings: dict[Cell, Setting], names: dict[Cell, str], bar: Bar) -> None:
     feed = item.feed
     missing = [cell for cell in settings if not store.has(names[cell])]
-    bar.update((len(settings) - len(missing)) * feed.epochs)
+    bar.update((len(settings) - len(missing)) * feed.epochs * PARTS)
     begun = unfinished(names, missing)
     rest = [cell for cell in missing if not any(cell in stack for stack in begun)]
     stacks = begun + item.stacks(rest, settings, feed.elements)

@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 import torch
 from torch import nn
-from tqdm import tqdm
 
 from descent.analysis import results
 from descent.cells import WHY, Cell
+from descent.io.progress import Bar
 from descent.primal_dual.constraints import relative_violations
 from descent.primal_dual.problem import Problem
 from descent.runner import diagnostics, integrity, store
@@ -74,7 +74,7 @@ def evaluate(item: Item, scoring: Scoring) -> pd.DataFrame:
     missing = [cell for cell in item.cells if known[cell] is None]
     stacks = item.stacks(missing, settings, scoring.elements)
     work = partial(_score_stack, item.runs, item.feed.build, item.feed.tolerance, scoring, settings, files)
-    with tqdm(total=len(missing) * scoring.inputs, desc=f"{item.name} {scoring.shift}", unit="input") as bar:
+    with Bar(total=len(missing) * scoring.inputs, desc=f"{item.name} {scoring.shift}", unit="input") as bar:
         run_all(stacks, work, item.feed.device, len(stacks), bar.update)
     # A score file does not say why its cell was trained: studies that share cells share their scores.
     tables = {cell: pd.read_parquet(files[cell]) if own is None else own for cell, own in known.items()}

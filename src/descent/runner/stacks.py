@@ -3,6 +3,7 @@
 import platform
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -13,9 +14,11 @@ from descent.errors import UserError
 from descent.runner import store
 from descent.runner.checkpoints import FileCheckpoint
 from descent.training.arm import Setting
-from descent.training.loop import Run
+from descent.training.loop import Run, Task
 from descent.training.schema import Training
 from descent.training.stack import Recipe, train_stack
+
+PARTS = 100  # of an epoch, in which progress is told
 
 
 def unfinished(names: dict[Cell, str], missing: Sequence[Cell]) -> list[list[Cell]]:
@@ -64,6 +67,9 @@ def work(
 ) -> None:
     """Train the cells of a stack together and publish them together; resume from the stack's checkpoint.
 
+    Args:
+        progress: told how much was done since it was told last, in cell epochs / PARTS.
+
     Raises:
         UserError: the stack does not fit the GPU's memory.
     """
@@ -72,7 +78,7 @@ def work(
     label = f"a stack of {stack[0].dataset}-{stack[0].model}"
     with store.file_lock(path.stem, label):  # items that share cells may run at the same time
         if all(map(store.has, names)):
-            progress(recipe.epochs * len(stack))
+            progress(recipe.epochs * PARTS * len(stack))
         else:
             _train(names, recipe, [settings[cell] for cell in stack], stack, FileCheckpoint(path), progress)
         store.close_stack(names)
@@ -88,13 +94,18 @@ def _train(
 ) -> None:
     done = 0
 
-    def after_epoch(epoch: int, f: torch.Tensor) -> None:
+    def tell(parts: int) -> None:
         nonlocal done
-        progress((epoch - done) * len(stack))  # a resumed stack reports its first epochs at once
-        done = epoch
+        if parts > done:  # a resumed stack reports its first epochs at once
+            progress((parts - done) * len(stack))
+        done = max(done, parts)
 
+    def after_epoch(epoch: int, f: torch.Tensor) -> None:
+        tell(epoch * PARTS)
+
+    within = replace(recipe, task=lambda cells: Told(recipe.task(cells), tell))
     try:
-        run = train_stack(recipe, stack, settings, checkpoint, after_epoch)
+        run = train_stack(within, stack, settings, checkpoint, after_epoch)
     except torch.OutOfMemoryError as error:
         raise UserError(_too_large(stack, recipe.training, error)) from None
     for index, cell in enumerate(stack):
@@ -109,6 +120,21 @@ def _train(
         }
         weights = {name: value[index].cpu() for name, value in run.weights.items()}
         store.publish(names[index], weights, log.to_csv(index=False), record)
+
+
+class Told:
+    """A task that tells, as its batches are asked for, how many parts of all epochs are done."""
+
+    def __init__(self, task: Task, tell: Callable[[int], None]) -> None:
+        self.task, self.tell = task, tell
+
+    def batch(self, epoch: int, step: int) -> Any:
+        """The task's own."""
+        self.tell(epoch * PARTS + step * PARTS // self.task.steps)
+        return self.task.batch(epoch, step)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.task, name)
 
 
 def _made_by(device: torch.device, seconds: float, cells: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from descent.analysis.provenance import of_code
 from descent.config import Params
 from descent.errors import UserError
 from descent.figures.parts import curves
@@ -92,6 +93,7 @@ def sidecar(entry: ModuleType, params: Params) -> dict[str, Any]:
         "profile": params.profile,
         "synthetic": not left_out(entry, params) and synthetic(params, getattr(entry, "TASKS", VIDEO)),
         "made_by": {"stage": f"figures@{folder}", "module": f"src/descent/figures/{folder}/{name(entry)}.py"},
+        "made_with": of_code(),
     }
 
 

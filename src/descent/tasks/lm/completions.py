@@ -7,12 +7,12 @@ from pathlib import Path
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from tqdm import tqdm
 from transformers import DynamicCache
 
 from descent.cells import Cell, headline
 from descent.config import Params
 from descent.io.folders import atomic_folder
+from descent.io.progress import Bar
 from descent.models.causal_lm import CausalLM
 from descent.paths import completions_folder
 from descent.runner import store
@@ -67,7 +67,7 @@ def _write(params: Params, data: Instructions, item: Item, cell: Cell, folder: P
     steps = len(order) * len(wanted.gammas)
     with (
         autocast(item.feed.device, params.training.precision),
-        tqdm(total=steps, desc=f"completions {cell.arm}", unit="prompt") as bar,
+        Bar(total=steps, desc=f"completions {cell.arm}", unit="prompt") as bar,
     ):
         for gamma in wanted.gammas:
             texts: dict[int, str] = {}

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from jaxtyping import Bool, Int64
 from tokenizers import Tokenizer
-from tqdm import tqdm
 
 from descent import components
 from descent.config import Params
 from descent.errors import UserError
 from descent.io.folders import atomic_folder
+from descent.io.progress import Bar
 from descent.schema import TokenizerSource
 from descent.tasks.text import arrays, tokenizers
 from descent.tasks.text.arrays import SPLITS, Encoded
@@ -147,14 +147,14 @@ def _encoded(
     """All splits, and how many texts of each were cut to max_tokens."""
     encoded, cut, texts = {}, {}, sum(len(own.labels) for own in splits.values())
     tokenizer.enable_truncation(max_tokens, strategy="longest_first")
-    with tqdm(desc=f"tokenising {dataset}", total=texts, unit="text") as bar:
+    with Bar(desc=f"tokenising {dataset}", total=texts, unit="text") as bar:
         for split in SPLITS:
             encoded[split], cut[split] = _encode(tokenizer, splits[split], bar)
     tokenizer.no_truncation()
     return encoded, cut
 
 
-def _encode(tokenizer: Tokenizer, examples: Examples, bar: tqdm) -> tuple[Encoded, int]:
+def _encode(tokenizer: Tokenizer, examples: Examples, bar: Bar) -> tuple[Encoded, int]:
     """Token numbers of the texts with the special tokens, cut as the tokenizer is set; and how many were cut."""
     dtype = arrays.number_type(tokenizers.vocabulary(tokenizer))
     tokens, lengths, cut = [np.empty(0, dtype)], [0], 0

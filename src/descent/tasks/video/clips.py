@@ -67,6 +67,33 @@ def find_clips(folder: Path, part: str | None = None) -> list[Clip]:
     ]
 
 
+def clip_at(path: Path) -> Clip:
+    """A video, a single picture, or the pictures of one folder in natural order, of no data set.
+
+    Raises:
+        UserError: nothing there that can be a clip.
+    """
+    if path.is_dir():
+        files = [file for file in path.iterdir() if file.suffix.lower() in manifest.FRAMES]
+    else:
+        files = [path] if path.is_file() and path.suffix.lower() in manifest.VIDEOS | manifest.FRAMES else []
+    if not files:
+        endings = " ".join(sorted(manifest.VIDEOS)), " ".join(sorted(manifest.FRAMES))
+        raise UserError(f"{path} is no video ({endings[0]}), and no folder of frames ({endings[1]})")
+    return Clip(path.resolve().stem, "test", tuple(sorted(files, key=lambda file: _natural(file.name))))
+
+
+def frame_rate(clip: Clip) -> float | None:
+    """Frames a second of a video, 25 where it does not say; None of a folder of frames."""
+    if not _is_video(clip):
+        return None
+    return cv2.VideoCapture(str(clip.files[0]), cv2.CAP_FFMPEG).get(cv2.CAP_PROP_FPS) or 25.0
+
+
+def _is_video(clip: Clip) -> bool:
+    return clip.files[0].suffix.lower() in manifest.VIDEOS
+
+
 def _check(name: str, groups: Iterable[_Place], part: str | None) -> None:
     trees = sorted({place.tree or "." for place in groups})
     if not trees:
@@ -114,7 +141,7 @@ def read_frames(
         UserError: a file that cannot be decoded or is cut short, or frames of different sizes; names the file.
     """
     _silence_codecs()
-    video = clip.files[0].suffix.lower() in manifest.VIDEOS
+    video = _is_video(clip)
     frames = islice(_video(clip.files[0]) if video else map(_picture, clip.files), limit)
     first_shape, done = None, 0
     while chunk := list(islice(frames, CHUNK)):

@@ -17,11 +17,11 @@ from typing import Any, BinaryIO, TypeVar
 import cv2
 import numpy as np
 from jaxtyping import Int64
-from tqdm import tqdm
 
 from descent.config import Params
 from descent.errors import UserError
 from descent.io.folders import atomic_folder
+from descent.io.progress import Bar
 from descent.tasks.video.clips import Clip, find_clips, read_frames
 from descent.tasks.video.schema import Frame, Source
 
@@ -75,7 +75,7 @@ def prepare(
             for number, clip in enumerate(clips[split])
         ]
         digest, index, histograms = hashlib.sha256(), {}, {}
-        bar = tqdm(desc=f"decoding {dataset}", total=len(jobs), unit="clip")
+        bar = Bar(desc=f"decoding {dataset}", total=len(jobs), unit="clip")
         with closing(_decode_all(jobs, min(workers or os.cpu_count() or 1, len(jobs)))) as decoded, bar:
             for split in SPLITS:
                 path = folder / f"{split}.npy"
@@ -178,7 +178,7 @@ def _decode(job: Job) -> Decoded:
 
 
 def _join(
-    path: Path, clips: list[Clip], decoded: Iterator[Decoded], size: int, digest: Any, bar: tqdm
+    path: Path, clips: list[Clip], decoded: Iterator[Decoded], size: int, digest: Any, bar: Bar
 ) -> tuple[Counts, list[list[Any]]]:
     """Append the clips' part files to one .npy; returns the pixel counts and the clip index."""
     histogram, index, first = np.zeros(256, np.int64), [], 0

@@ -1,0 +1,37 @@
+"""Beside another process progress is told in whole lines: items done, items in all, time left."""
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from descent.io import progress
+
+ROOT = Path(__file__).parents[2]
+KIND = "from descent.io import progress; print(progress.Bar.__name__)"
+
+
+def test_lines_are_whole_and_end_with_all_that_was_done() -> None:
+    written = io.StringIO()
+    with progress.Lines(total=40, desc="an item", unit="cell", file=written, mininterval=0) as bar:
+        for _ in range(4):
+            bar.update(10)
+    lines = written.getvalue().splitlines()
+    assert "\r" not in written.getvalue() and written.getvalue().endswith("\n")
+    assert all(line.startswith("an item: ") and " left" in line for line in lines)
+    assert [line.split(",")[0] for line in lines] == [f"an item: {n} of 40 cell" for n in (10, 20, 30, 40, 40)]
+
+
+def test_what_takes_no_time_is_one_line_and_nothing_done_is_none() -> None:
+    for done, lines in ((3, 1), (0, 0)):
+        written = io.StringIO()
+        with progress.Lines(total=3, desc="a", unit="b", file=written) as bar:
+            bar.update(done)
+        assert len(written.getvalue().splitlines()) == lines
+
+
+def test_a_log_and_the_halves_of_make_get_lines() -> None:
+    quiet = os.environ | {"PYTHONPATH": str(ROOT / "src"), "MAKEFLAGS": " -j2 --jobserver-auth=3,4"}
+    found = subprocess.run((sys.executable, "-c", KIND), env=quiet, capture_output=True, text=True, check=True)
+    assert found.stdout == "Lines\n"
