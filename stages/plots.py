@@ -11,7 +11,7 @@ from descent.report import plots
 def main() -> None:
     """Write what `dvc plots show` and `dvc plots diff` draw."""
     values = params.load(params.OF_RESULTS).model_copy(update={"method": params.load().method})
-    curves = plots.curves(results.read(Path("data/results.parquet"), values.profile), values)
+    curves = plots.curves(results.read(Path("data/results.parquet"), values.profile), values, values.method)
     folder = Path("data/plots")
     folder.mkdir(parents=True, exist_ok=True)
     for stem, table in curves.items():
