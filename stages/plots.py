@@ -18,7 +18,7 @@ def main() -> None:
     rows = results.read(Path("data/results.parquet"), values.profile)
     folder = Path("data/plots")
     folder.mkdir(parents=True, exist_ok=True)
-    for stem, table in plots.curves(rows, values).items():
+    for stem, table in plots.curves(rows, values, values.method).items():
         table.to_csv(folder / f"{stem}.csv", index=False, float_format="%.6g", lineterminator="\n")
     numbers = followed(cells_table(rows, values), values)
     write_text(Path("data/metrics.json"), json.dumps(numbers, indent=1) + "\n")

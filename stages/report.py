@@ -6,16 +6,22 @@ from pathlib import Path
 import pandas as pd
 
 from descent import config, errors
+from descent.analysis import results
+from descent.figures.parts import style
 from descent.io.folders import write_text
+from descent.report import explore
 from descent.report.page import page
 
 
 def main() -> None:
-    """Put what stands in figures/ together with the scorecard and the cells' summary."""
+    """Put what stands in figures/ together with the scorecard, the cells' summary and the curves of all arms."""
+    params = config.load(config.OF_RESULTS)
+    style.use(params)
     cells, card = pd.read_csv("data/summary.csv"), pd.read_csv("data/scorecard.csv")
     metrics = json.loads(Path("data/arms.json").read_text())
-    figures = Path("figures")
-    html = page(figures, Path("data/shown"), cells, metrics, card, config.load(config.OF_RESULTS))
+    curves = explore.curves(results.read(Path("data/results.parquet"), params.profile), params)
+    figures, shown = Path("figures"), Path("data/shown")
+    html = page(figures, shown, cells, metrics, card, params, curves, explore.library())
     write_text(figures / "index.html", html)
 
 

@@ -9,6 +9,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from descent.analysis.differences import video_gains
+from descent.analysis.evidence import Evidence
 from descent.analysis.select import select
 from descent.analysis.summary import cells_table
 from descent.config import Params
@@ -142,7 +144,7 @@ def test_a_cell_that_diverged_before_any_measurement_is_named_without_a_curve(re
 
 
 def test_arms_differ_in_dash_and_colour_in_every_panel(results, params: Params) -> None:
-    for axes in fig02.render(results, params).axes:
+    for axes in fig02.render(results, params).axes[:-3]:  # less the row of differences
         drawn = [line(axes, style.name(arm)) for arm in params.arms]
         assert len({one.get_color() for one in drawn}) == len(params.arms) == 3
         assert len({str(one._unscaled_dash_pattern) for one in drawn}) == 3
@@ -169,12 +171,29 @@ def test_the_third_arm_is_drawn(results, params: Params) -> None:
 def test_fig02_has_references_of_every_model_and_tells_of_them(results, params: Params) -> None:
     for dataset in params.video.datasets:
         change(results, 11.0, dataset=dataset, model="vit", arm="tv_chambolle", metric="rmse")
-    for axes in fig02.render(results, params).axes[6:]:  # ViT's row
+    for axes in fig02.render(results, params).axes[6:9]:  # ViT's row
         drawn = line(axes, "total variation")
         assert set(drawn.get_ydata()) == {11.0} and drawn.get_color() == style.GREY
     caption = catalogue.sidecar(fig02, params)["caption"]
     assert "told the noise level" in caption and "whole frames" in caption
     assert "DUST differ in dictionaries" in caption and "resized to 32 x 32" in caption
+
+
+def test_fig02_shows_the_difference_of_the_arms_by_model_with_its_interval(params: Params) -> None:
+    several = fake_params({"profiles.demo.video.seeds": [0, 1, 2]})
+    results = fake_results(several)
+    gains = video_gains(Evidence(results, several))
+    figure = fig02.render(results, several)
+    assert len(figure.axes) == 9 + 3
+    for axes, dataset in zip(figure.axes[9:], several.video.datasets, strict=True):
+        for bars, where in zip(axes.containers, ("out_of", "in"), strict=True):
+            own = select(gains, dataset=dataset, where=where).set_index("model").loc[several.video.models]
+            values, places = bars.lines[0].get_data()
+            order = [several.video.models[round(place)] for place in places]
+            assert values == pytest.approx(100 * own["gain"].loc[order].to_numpy())
+            [segments] = [bars.get_segments() for bars in bars.lines[2]]
+            ends = sorted(end for segment in segments for end in segment[:, 0])
+            assert ends == pytest.approx(sorted(100 * own[["low", "high"]].to_numpy().ravel()))
 
 
 def test_other_shifts_have_their_own_figure_and_enter_no_other(results, params: Params) -> None:

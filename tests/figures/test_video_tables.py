@@ -30,6 +30,13 @@ def table3_setting(table: pd.DataFrame, model: str = "dust") -> pd.Series:
     return select(table, dataset="ucsd", model=model, layers=5, eps=0.13).squeeze()
 
 
+def in_print(table: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """What a reader sees of DUST on UCSD at the headline level, by depth."""
+    shown = table3.display(table, params)
+    heads = shown[("", "", "model")] + shown[("", "", "eps")]
+    return shown[heads == "DUST0.13"].set_index(("", "", "L"))["UCSD"]
+
+
 def test_table3_numbers_by_hand(results, params: Params) -> None:
     cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13}
     for step, gamma in enumerate(params.video.evaluation.gammas):
@@ -49,9 +56,7 @@ def test_table3_bold_daggers_dashes_and_wins(results, params: Params) -> None:
     change(results, 1.0, **cell, arm="unconstrained", metric="rmse")
     lost = select(results, **(cell | {"layers": 3}), arm="unconstrained").index
     table = table3.build(results.drop(lost), params)
-    shown = table3.display(table, params)
-    heads = shown[("", "", "model")] + shown[("", "", "eps")]
-    rows = shown[heads == "DUST0.13"].set_index(("", "", "L"))["UCSD"]
+    rows = in_print(table, params)
     (marked, best), (alone, lost) = (rows.loc[layers, "ours"] for layers in ("5", "3"))
     assert marked.endswith(tables.DAGGER) and "**" not in marked and best == "**1.00**"
     assert lost == tables.MISSING and "**" not in alone
@@ -59,6 +64,43 @@ def test_table3_bold_daggers_dashes_and_wins(results, params: Params) -> None:
     notes = table3.notes(table, params)
     assert notes[0] == "The constrained arm is better in 42 of 44 settings."  # but what changed and a ViT's
     assert "orientation only" in notes[-1]
+
+
+def test_numbers_that_are_printed_alike_are_a_tie(results, params: Params) -> None:
+    cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13, "metric": "rmse"}
+    for theirs, bold in ((10.004, False), (10.006, True)):
+        change(results, 10.0, **cell, arm="constrained")
+        change(results, theirs, **cell, arm="unconstrained")
+        ours = in_print(table3.build(results, params), params).loc["5", "ours"]
+        assert ours.tolist() == (["**10.00**", "10.01"] if bold else ["10.00", "10.00"])
+
+
+def test_table3_says_whether_the_constraints_acted_and_held_on_test_data(results, params: Params) -> None:
+    cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13, "seed": 0}
+    change(results, 0.0, **cell, arm="constrained", metric="feasible", split="test")
+    change(results, 4.0, **cell, arm="constrained", metric="epoch")
+    last = select(results, **cell, arm="constrained", metric="epoch")
+    epochs = [
+        (1, 0, 0.0),
+        (1, 1, 0.0),
+        (2, 0, 0.0),
+        (2, 1, 0.3),
+        (3, 0, 0.1),
+        (3, 1, 0.0),
+        (4, 0, 0.0),
+        (4, 1, 0.2),
+    ]
+
+    def shown(epochs: list[tuple[int, int, float]]) -> list[str]:
+        words = ("metric", "bin", "layer", "value")
+        values = [dict(zip(words, ("multiplier_epoch", *epoch), strict=True)) for epoch in epochs]
+        acts = pd.DataFrame([last.iloc[0].to_dict() | row for row in values])
+        table = table3.build(pd.concat([results, acts]), params)
+        return in_print(table, params).loc["5", "constraints"].tolist()
+
+    assert shown(epochs) == ["75%, yes", "100% / 0%"], "in three of four epochs, also in that of the weights"
+    assert shown([*epochs[:-1], (4, 1, 0.0)]) == ["50%, no", "100% / 0%"]
+    assert shown(epochs[:6]) == [tables.MISSING, "100% / 0%"], "the epoch of the weights is not known"
 
 
 def test_table3_counts_the_papers_wins_over_the_whole_grid(params: Params) -> None:

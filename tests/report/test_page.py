@@ -2,7 +2,6 @@
 
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pandas as pd
@@ -14,72 +13,16 @@ from descent.analysis import scorecard as scorecard_tables
 from descent.analysis.verdicts import VERDICTS
 from descent.config import Params
 from descent.errors import UserError
+from descent.report import overview
 from descent.report import page as report
+from descent.report.mathematics import mathematics
 from stages import collect, figures, plots, scorecard
 from stages import report as report_stage
-from tests.fakes.results import PARAMS, fake_params, fake_results
+from tests.fakes.html import Page
+from tests.fakes.results import fake_params, fake_results
+from tests.report.conftest import FIGURES, LIBRARY, ROOT, TABLES
 
-FIGURES = ["fig03_depth", "fig05_step_size", "fig08_video_tradeoffs"]
-TABLES = ["table1_video_hyperparameters", "table3_video_rmse", "table4_text_auc"]
-PARTS = {"video": ["fig03_depth", "fig08_video_tradeoffs", *TABLES[:2]], "text": ["fig05_step_size", TABLES[2]]}
-ROOT = Path(__file__).parents[2]
-
-
-class Page(HTMLParser):
-    """What a page loads and links to, its headings' names and its words."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.loaded: list[str] = []
-        self.links: list[str] = []
-        self.names: list[str] = []
-        self.words: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        values = dict(attributes)
-        self.loaded += [values[key] for key in ("src", "srcset", "data") if values.get(key)]
-        self.loaded += [tag] if tag in ("script", "link", "iframe", "object") else []
-        self.links += [values["href"]] if values.get("href") else []
-        self.names += [values["id"]] if values.get("id") else []
-
-    def handle_data(self, data: str) -> None:
-        self.words.append(data)
-
-
-@pytest.fixture(scope="module")
-def params() -> Params:
-    return fake_params()
-
-
-@pytest.fixture(scope="module")
-def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project in which the stages made some figures and tables and the page from made-up scores."""
-    root = tmp_path_factory.mktemp("project")
-    (root / "data" / "scores").mkdir(parents=True)
-    (root / "data" / "paper").symlink_to(ROOT / "data" / "paper")
-    (root / "params.yaml").symlink_to(PARAMS)
-    made_up = fake_results(params)
-    broken = summary.select(made_up, dataset="avenue", model="ut", arm="constrained", layers=3, eps=0.13)
-    made_up.loc[summary.select(broken, metric="feasible").index, "value"] = 0.0
-    identities = list(made_up[summary.CELL[1:]].itertuples(index=False, name=None))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(root)
-        patch.setattr("descent.config.load", lambda *_: params)
-        for path, cells in summary.declared(params).items():
-            wanted = set(cells)
-            results.write(made_up[[identity in wanted for identity in identities]], path)
-        collect.main()
-        for part, names in PARTS.items():
-            figures.main(part, *names)
-        scorecard.main()
-        report_stage.main()
-    return root
-
-
-@pytest.fixture(scope="module")
-def text(project: Path) -> str:
-    return (project / "figures/index.html").read_text()
+DRAWN = {"curves": [], "arms": [], "datasets": []}
 
 
 def test_the_page_loads_nothing_and_links_only_to_files_beside_it(project: Path, text: str) -> None:
@@ -89,46 +32,61 @@ def test_the_page_loads_nothing_and_links_only_to_files_beside_it(project: Path,
     )
     assert not re.search(r"https?://|url\(|@import", re.sub(r"base64,[A-Za-z0-9+/=]+", "", text))
     files = [link for link in page.links if not link.startswith("#")]
-    assert len(files) == 2 * len(FIGURES) + 3 * len(TABLES)
+    assert len(files) == 3 * len(FIGURES) + 3 * len(TABLES), "a picture leads to itself at full size"
     assert all((project / "figures" / link).exists() for link in files)
     assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.names)
 
 
 def test_the_page_shows_every_entry_in_the_papers_order(text: str) -> None:
-    assert Page(text).names == ["scorecard", "overview", *FIGURES, *TABLES]
+    heads = [values["id"] for values in Page(text).of("h2")]
+    assert heads == ["scorecard", "overview", "explore-head", *FIGURES, *TABLES, "provenance"]
+    contents = text[text.index("<nav") : text.index("</nav")]
+    assert [link[1:] for link in Page(contents).links] == ["scorecard", "overview", "explore", *FIGURES, *TABLES]
+    assert text.index("</nav") < text.index('id="scorecard"')
+    assert text.count('href="#top"') == len(heads) - 2, "of neither the first nor the foot"
 
 
 def test_an_entry_has_its_caption_parameters_profile_and_maker(project: Path, text: str) -> None:
     words = " ".join(" ".join(Page(text).words).split())
     sidecar = json.loads((project / "data/shown/video/fig03_depth.json").read_text())
-    assert sidecar["caption"] in words and f"Figure 3: {sidecar['title']}" in words
+    assert str(mathematics(sidecar["caption"])) in text and f"Figure 3: {sidecar['title']}" in words
     assert all(name in words for name in sidecar["parameters"]) and len(sidecar["parameters"]) > 1
     assert str(sidecar["parameters"]["video.evaluation.gammas"]) in words
     assert "figures@video" in words and "src/descent/figures/video/fig03_depth.py" in words
     assert "profile: demo" in words and "The data are synthetic." in words
-    assert "mean over gamma &lt;= eps" in text
+    assert "mean over <math><mrow><mi>γ</mi><mo>≤</mo><mi>ϵ</mi></mrow></math>" in text  # noqa: RUF001
 
 
 def test_tables_are_real_tables(project: Path, text: str) -> None:
     sidecar = json.loads((project / "data/shown/video/table3_video_rmse.json").read_text())
     bold = next(cell for row in sidecar["rows"] for cell in row if cell.startswith("**"))
     assert f"<strong>{bold.strip('*')}</strong>" in text and "**" not in text
-    assert '<th colspan="4" class="group">UCSD</th>' in text
-    assert all(note in " ".join(Page(text).words) for note in sidecar["notes"])
+    assert '<th scope="colgroup" colspan="6" class="group">UCSD</th>' in text
+    assert all(str(mathematics(note)) in text for note in sidecar["notes"])
 
 
 def test_the_overview_counts_and_lists_infeasible_cells(params: Params, text: str) -> None:
     grid = params.budget.video
     cells = 3 * (2 * len(grid.layers) + 1) * len({*grid.eps, params.eps})  # ViT has one depth
-    words = " ".join(" ".join(Page(text).words).split())
-    assert f"{cells - 1} of {cells} constrained video cells ended feasible" in words
     texts = params.budget.text
     trained = 2 * (2 + 1 + 1) * len({*texts.eps, params.text.eps}) * len(texts.seeds)  # UT has two depths
-    assert f"{trained} of {trained} constrained text cells ended feasible" in words
-    assert words.count("Diverged: 0.") == 3 and "The infeasible video cells (1)" in words
-    assert "The infeasible text cells" not in words and "text.wins_share" in words
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>.*?</tr>", text)]
+    of = {(row[0], row[1]): row[2:] for row in rows if len(row) == 9}
+    count = f"{cells} of {cells}"
+    assert of["video", "constrained"][:3] == [str(cells), f"{cells - 1} of {cells}", count]
+    assert of["video", "unconstrained"][1:5] == ["–"] * 4, "nothing is asked of it"  # noqa: RUF001
+    assert of["text", "constrained"][1] == f"{trained} of {trained}" and of["lm", "constrained"][-1] == "0 of 1"
+    words = " ".join(" ".join(Page(text).words).split())
+    assert "The infeasible video cells (1)" in words and "The infeasible text cells" not in words
     assert "<td>avenue</td><td>constrained</td><td>ut</td><td>3</td><td>0.13</td>" in text
-    assert "video.wins_share" in words
+
+
+def test_measures_stand_in_words_with_a_column_for_each_arm(params: Params) -> None:
+    metrics = {"video": {"rmse_in_distribution": {"constrained": 5.25}, "wins_share": 0.5, "of_my_own": 2.0}}
+    rows = overview.measures(metrics, params)
+    assert [row["by_arm"] for row in rows] == [["5.25", overview.NONE, overview.NONE], [], []]
+    assert [row["whole"] for row in rows] == ["", "0.5", "2"]
+    assert rows[0]["name"].startswith("RMSE up to the training level") and rows[2]["name"] == "of my own"
 
 
 def test_the_page_and_its_inputs_are_the_same_bytes_again(params: Params, project: Path, monkeypatch) -> None:
@@ -138,6 +96,7 @@ def test_the_page_and_its_inputs_are_the_same_bytes_again(params: Params, projec
     before = {path: path.read_bytes() for path in files}
     collect.main()
     figures.main("video", "fig03_depth", "table3_video_rmse")
+    monkeypatch.setattr("descent.report.explore.library", lambda: LIBRARY)
     report_stage.main()
     assert len(files) > 10 and before == {path: path.read_bytes() for path in files}
 
@@ -147,10 +106,9 @@ def test_what_stage_collect_writes(project: Path) -> None:
     assert {"mean_rmse", "worst_violation", "descending", "area", "varied"} <= set(cells.columns)
     assert len(cells) == len(pd.read_parquet(project / "data/results.parquet")[summary.CELL].drop_duplicates())
     written = (project / "data/arms.json").read_text()
-    metrics = report.flatten(json.loads(written))
-    assert {"video.rmse_in_distribution.constrained", "text.area.constrained"} <= set(metrics) and len(
-        metrics
-    ) <= 35
+    metrics = json.loads(written)
+    assert "constrained" in metrics["video"]["rmse_in_distribution"] and "constrained" in metrics["text"]["area"]
+    assert written.count(":") <= 35 + 30, "few numbers, under tasks and measures"
     assert written == json.dumps(json.loads(written), indent=1, sort_keys=True) + "\n"
 
 
@@ -174,7 +132,7 @@ def test_real_data_bring_no_notice(params: Params, project: Path, tmp_path: Path
     (tmp_path / "video/fig03_depth.json").write_text(json.dumps(sidecar))
     card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
     card = card.assign(why="3 seeds, and 8 are needed")
-    page = report.page(tmp_path, tmp_path, cells.assign(profile="small"), {}, card, params)
+    page = report.page(tmp_path, tmp_path, cells.assign(profile="small"), {}, card, params, DRAWN, "")
     assert "synthetic" not in page and "profile: small" in page
 
 
@@ -221,7 +179,7 @@ def test_the_scorecard_comes_first_and_each_claim_links_to_what_shows_it(project
     told = ", ".join(f"{counted[verdict]} {verdict}" for verdict in VERDICTS if verdict in counted)
     assert f"{len(card)} claims: {told}. The data are synthetic, so no claim is tested" in words
     assert "The rule" in words and "imdb 400, mnli 400" in words and "K = 3, n = " in words
-    assert text.index('id="scorecard"') < text.index("<img") and text.count("<tr><td>Video: ") == 6
+    assert text.index('id="scorecard"') < text.index("<img") and text.count('<td role="cell">Video: ') == 6
     assert text.index(">primary</th>") < text.index(">exploratory</th>")
     depth = card.set_index("claim").loc["video_depth"]
     assert text.count('href="#fig03_depth"') == 2 and text.count(depth["statement"]) == 2
@@ -232,8 +190,8 @@ def test_words_of_the_scorecard_are_escaped(params: Params, project: Path) -> No
     card = pd.read_csv(project / "data/scorecard.csv").astype({"statement": object})
     card.loc[0, "statement"] = '<script>f_1 < f_0 & "so"</script>'
     cells = pd.read_csv(project / "data/summary.csv")
-    page = report.page(project / "figures", project / "data/shown", cells, {}, card, params)
-    assert "<script" not in page and "&lt;script&gt;f_1 &lt; f_0 &amp; &#34;so&#34;" in page
+    page = report.page(project / "figures", project / "data/shown", cells, {}, card, params, DRAWN, "")
+    assert page.count("<script") == 1 and "&lt;script&gt;f_1 &lt; f_0 &amp; &#34;so&#34;" in page
 
 
 def test_the_page_names_the_arms_and_what_is_left_out(params: Params, project: Path, text: str) -> None:
@@ -245,7 +203,7 @@ def test_the_page_names_the_arms_and_what_is_left_out(params: Params, project: P
     told = f"Left out: {'; '.join(summary.left_out(few))}."
     assert told.startswith("Left out: lm (lm.datasets is empty); the study resilience (not in studies)")
     rest = cells[cells["experiment"] != "lm"]
-    assert told in report.page(project / "figures", project / "data/shown", rest, {}, card, few)
+    assert told in report.page(project / "figures", project / "data/shown", rest, {}, card, few, DRAWN, "")
 
 
 def test_a_part_that_is_left_out_leaves_the_rest_whole(project: Path, tmp_path: Path, monkeypatch) -> None:
@@ -282,7 +240,7 @@ def test_a_table_without_rows_is_shown(params: Params, project: Path, tmp_path: 
     }
     (tmp_path / "video/table3_video_rmse.json").write_text(json.dumps(sidecar))
     card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
-    assert "left out: why" in report.page(tmp_path, tmp_path, cells, {}, card, params)
+    assert "left out: why" in report.page(tmp_path, tmp_path, cells, {}, card, params, DRAWN, "")
 
 
 def test_words_of_a_table_are_escaped() -> None:

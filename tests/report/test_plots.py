@@ -48,7 +48,7 @@ def results_with_epochs() -> pd.DataFrame:
 
 @cache
 def arm(method: str) -> dict[str, pd.DataFrame]:
-    return plots.curves(results_with_epochs(), fake_params(method=method))
+    return plots.curves(results_with_epochs(), fake_params(method=method), method)
 
 
 @pytest.mark.parametrize("method", ["constrained", "unconstrained"])
@@ -81,7 +81,7 @@ def test_curves_are_those_of_the_tracked_arm_at_its_best_depth(method: str) -> N
 def test_text_curves_are_those_of_the_trial_with_the_lowest_validation_loss() -> None:
     params = fake_params()
     results = fake_results(params)
-    drawn = plots.curves(results, params)
+    drawn = plots.curves(results, params, params.method)
     for choice in select(best_text(cells_table(results, params)), arm="constrained", eps=0.4).itertuples():
         where = {"dataset": choice.dataset, "model": choice.model, "layers": choice.layers, "arm": "constrained"}
         cell = where | {"experiment": "text", "seed": choice.seed, "eps": 0.4, "split": "test"}
@@ -97,15 +97,15 @@ def test_an_arm_without_results_is_told() -> None:
     params = fake_params(method="unconstrained")
     results = fake_results(params)
     with pytest.raises(UserError, match=r"no video results of arm 'unconstrained' at eps 0.13"):
-        plots.curves(results[results["arm"] != "unconstrained"], params)
+        plots.curves(results[results["arm"] != "unconstrained"], params, params.method)
     video = results[(results["arm"] != "unconstrained") | (results["experiment"] == "video")]
     with pytest.raises(UserError, match=r"no text results of arm 'unconstrained' at eps 0.4"):
-        plots.curves(video, params)
+        plots.curves(video, params, params.method)
 
 
 def test_what_is_left_out_has_a_header_and_no_rows() -> None:
     params = fake_params({"video.datasets": [], "lm.models": [], "studies": []})
-    drawn = plots.curves(fake_results(params), params)
+    drawn = plots.curves(fake_results(params), params, params.method)
     assert {stem for stem, table in drawn.items() if len(table)} == {"accuracy_vs_gamma", "text_loss_per_layer"}
     assert all(list(drawn[stem].columns) == [*plots.COLUMNS, *axes] for stem, axes in AXES.items())
 
@@ -116,7 +116,7 @@ def test_of_several_seeds_of_the_language_model_the_mean_is_drawn() -> None:
     where = {"experiment": "lm", "arm": "constrained", "metric": "accuracy", "gamma": 0.5, "layer": 4}
     for seed, accuracy in enumerate((0.2, 0.6)):
         change(results, accuracy, **where, seed=seed)
-    drawn = plots.curves(results, params)["lm_accuracy_vs_gamma"]
+    drawn = plots.curves(results, params, params.method)["lm_accuracy_vs_gamma"]
     assert select(drawn, gamma=0.5)["accuracy"].tolist() == [pytest.approx(0.4)]
 
 

@@ -1,21 +1,26 @@
-"""One self-contained page: the scorecard, then every figure and table made so far, from their files alone."""
+"""One self-contained page: the scorecard, curves to explore, and every figure and table made so far."""
 
 import base64
+import hashlib
 import inspect
+import io
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
+from PIL import Image
 
 from descent.analysis import provenance, scorecard, verdicts
 from descent.analysis.summary import left_out
-from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
+from descent.report import explore, overview
+from descent.report.mathematics import mathematics
 
 # It imports no figure module, so that a change of one figure makes the page again but draws no other figure.
 TEMPLATES = Path(__file__).parent
@@ -43,12 +48,19 @@ def entries(folder: Path, shown: Path) -> list[dict[str, Any]]:
         if missing := [link for link in entry["links"] if not (folder / link).exists()]:
             raise UserError(f"{folder} lacks {', '.join(missing)}: run `dvc repro`")
         if entry["kind"] == "figure":
-            picture = (folder / f"{entry['part']}/{entry['name']}.png").read_bytes()
-            entry["picture"] = "data:image/png;base64," + base64.b64encode(picture).decode()
+            entry["picture"] = embedded(folder / f"{entry['part']}/{entry['name']}.png")
         else:
             first = entry["rows"][0] if entry["rows"] else [""] * sum(span for _, span in entry["header"][-1])
             entry["words"] = [cell[:1].isalpha() for cell in first]  # columns of words stand left
     return found
+
+
+def embedded(picture: Path) -> str:
+    """A picture inside the page, in the 256 colours that serve it best: a third of the bytes."""
+    small = io.BytesIO()
+    with Image.open(picture) as image:
+        image.convert("RGB").quantize(256).save(small, "PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(small.getvalue()).decode()
 
 
 def label(name: str) -> str:
@@ -95,52 +107,23 @@ def claims(card: pd.DataFrame, found: list[dict[str, Any]]) -> list[dict[str, An
     return rows
 
 
-def arms(params: Params) -> list[dict[str, str]]:
-    """The arms in use: their words in params.yaml, their labels, and what each is here for."""
-    roles = {params.comparison.ours: "ours", params.comparison.baseline: "the baseline"}
-    held = {arm: "holds its cells to the constraints" for arm in params.enforcing}
-    said = params.components["arms"]
-    return [
-        {"word": arm, "label": said[arm]["LABEL"], "role": roles.get(arm, ""), "held": held.get(arm, "")}
-        for arm in params.arms
-    ]
-
-
-def feasibility(cells: pd.DataFrame, params: Params) -> dict[str, dict[str, Any]]:
-    """Counts for the overview, by task: feasible, descending and diverged cells, by the arms' labels."""
-    tasks = {task: cells[cells["trained"] & (cells["experiment"] == task)] for task in TASKS}
-    return {task: _counts(rows, params) for task, rows in tasks.items() if len(rows)}
-
-
-def _counts(trained: pd.DataFrame, params: Params) -> dict[str, Any]:
-    known = trained.dropna(subset="descending")
-    held = {arm: trained[trained["arm"] == arm] for arm in params.enforcing}
-    labels = {arm: params.components["arms"][arm]["LABEL"] for arm in params.arms}
-    falls = {arm: known.loc[known["arm"] == arm, "descending"].eq(True) for arm in params.arms}
-    return {
-        "feasible": {labels[arm]: (int((~rows["infeasible"]).sum()), len(rows)) for arm, rows in held.items()},
-        "infeasible": trained[trained["infeasible"]].replace({"arm": labels}).to_dict("records"),
-        "descending": {labels[arm]: (int(fall.sum()), len(fall)) for arm, fall in falls.items() if len(fall)},
-        "diverged": int(trained["diverged"].eq(True).sum()),
-    }
-
-
-def flatten(metrics: dict[str, Any], prefix: str = "") -> dict[str, float]:
-    """Nested metrics under dotted names, as `dvc metrics show` prints them."""
-    flat: dict[str, float] = {}
-    for key, value in metrics.items():
-        flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
-    return flat
-
-
 def page(
-    folder: Path, shown: Path, cells: pd.DataFrame, metrics: dict[str, Any], card: pd.DataFrame, params: Params
+    folder: Path,
+    shown: Path,
+    cells: pd.DataFrame,
+    metrics: dict[str, Any],
+    card: pd.DataFrame,
+    params: Params,
+    curves: dict[str, Any],
+    library: str,
 ) -> str:
     """The HTML of the page; it loads nothing, and links only to the files beside it.
 
     Args:
         folder, shown: as `entries`.
         params: those that the results were made with.
+        curves: what can be explored (explore.curves).
+        library: the script that draws them; empty where it is not installed, which the page then says.
 
     Raises:
         UserError: as `entries` and `one_profile`.
@@ -152,9 +135,10 @@ def page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["markup"] = markup
-    environment.filters["value"] = json.dumps
+    environment.filters |= {"markup": markup, "mathematics": mathematics, "value": json.dumps, "json": data}
     found = entries(folder, shown)
+    drawn = [f"(function () {{\n{library}\n}})();", _own("explore.js")] if library else []
+    scripts = [_own("page.js"), *map(Markup, drawn)]
     return environment.get_template("page.html.j2").render(
         code=provenance.of_code(),
         trained=provenance.of_cells(),
@@ -164,11 +148,38 @@ def page(
         rule="\n\n".join(inspect.getdoc(of) for of in (scorecard, verdicts.decide)),
         profile=one_profile(found, cells),
         synthetic=any(entry["synthetic"] for entry in found),
-        arms=arms(params),
+        arms=overview.arms(params),
         left_out=left_out(params),
-        feasibility=feasibility(cells, params),
-        metrics=flatten(metrics),
+        held=overview.held(cells, params),
+        infeasible=overview.infeasible(cells, params),
+        measures=overview.measures(metrics, params),
+        library=bool(library),
+        explore=curves,
+        specification=explore.specification(curves),
+        style=_own("page.css"),
+        scripts=scripts,
+        policy=policy(scripts),
     )
+
+
+def policy(scripts: Sequence[str]) -> str:
+    """The page's content security policy: nothing is loaded, and no script runs but these."""
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    styles = "style-src 'unsafe-inline'"  # the drawing library makes its own
+    return (
+        f"default-src 'none'; img-src data:; {styles}; script-src {allowed}; base-uri 'none'; form-action 'none'"
+    )
+
+
+def data(value: Any) -> Markup:
+    """Plain data as JSON inside a script element, which no `</script>` in it can end."""
+    return Markup(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c"))
+
+
+def _own(name: str) -> Markup:
+    """A file beside this one, as it is."""
+    return Markup((TEMPLATES / name).read_text())
 
 
 def markup(text: str) -> Markup:

@@ -24,11 +24,11 @@ CURVES = {  # file stem: task, metric (also the last column), what it is drawn a
 COLUMNS = ["arm", "order", "dataset", "model", "layers"]  # order: the place of the arm in `arms`, for its dashes
 
 
-def curves(results: pd.DataFrame, params: Params) -> dict[str, pd.DataFrame]:
+def curves(results: pd.DataFrame, params: Params, arm: str) -> dict[str, pd.DataFrame]:
     """By file stem: RMSE (0-255) or accuracy (share) against gamma; test losses against layer; validation
     losses of the last layer against epoch.
 
-    Only the arm named by `method`, at the task's headline level (the losses also at that test noise), under
+    Only the given arm, at the task's headline level (the losses also at that test noise), under
     TRAINED: of video and of the language model each model and data set at its best depth, averaged over seeds, of
     text at its best depth and trial; against epoch the cells of that depth whose epochs are kept (seed 0, of text
     trial 0). Two revisions then differ by what their user changed. A task that is left out has no rows.
@@ -36,16 +36,16 @@ def curves(results: pd.DataFrame, params: Params) -> dict[str, pd.DataFrame]:
     Raises:
         UserError: no row of that arm and level, of a task that is in use.
     """
-    shown = {task: _shown(results, params, task) for task in TASKS}
+    shown = {task: _shown(results, params, task, arm) for task in TASKS}
     return {stem: _curve(shown[task], task, metric, x, params) for stem, (task, metric, x) in CURVES.items()}
 
 
-def _shown(results: pd.DataFrame, params: Params, task: str) -> pd.DataFrame:
-    """The rows of the tracked arm's cells that are drawn: on test data, and of their epochs."""
+def _shown(results: pd.DataFrame, params: Params, task: str, arm: str) -> pd.DataFrame:
+    """The rows of the arm's cells that are drawn: on test data, and of their epochs."""
     part, eps = getattr(params, task), headline(params, task)
-    rows = select(results, experiment=task, arm=params.method, eps=eps)
+    rows = select(results, experiment=task, arm=arm, eps=eps)
     if rows.empty and part.datasets and part.models:
-        raise UserError(f"no {task} results of arm {params.method!r} at eps {eps:g}: run `dvc repro`")
+        raise UserError(f"no {task} results of arm {arm!r} at eps {eps:g}: run `dvc repro`")
     if rows.empty:
         return rows
     cells = cells_table(rows, params)

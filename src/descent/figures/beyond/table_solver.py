@@ -26,6 +26,7 @@ SHARES = {  # columns of a table of cells, under their heads
     "oscillation": ("swing", "f_0"),
     "multiplier_oscillation": ("swing", "lambda"),
 }
+DIGITS = 2  # of an RMSE
 NUMBERS = {"rmse_in": ("RMSE", "in"), "rmse_out": ("RMSE", "out")}
 
 
@@ -41,12 +42,16 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """A row per form as text under a two-row header; the lowest RMSE of rows without divergence bold."""
+    """A row per form as text under a two-row header; the lowest RMSE of rows without divergence bold,
+    unless another is printed alike."""
     heads = [("", "form"), *SHARES.values(), *NUMBERS.values(), ("", "clipped"), ("", "time"), ("", "diverged")]
-    best = table[table["lost"] == 0][list(NUMBERS)].min()
+    whole = table[table["lost"] == 0][list(NUMBERS)].round(DIGITS)
+    best = whole.min().where((whole == whole.min()).sum() == 1)
     rows = []
     for row in table.to_dict("records"):
-        errors = [tables.number(row[name], 2, bool(row[name] == best[name])) for name in NUMBERS]
+        errors = [
+            tables.number(row[name], DIGITS, bool(round(row[name], DIGITS) == best[name])) for name in NUMBERS
+        ]
         lost = f"{row['lost']} of {row['trained']}" if row["trained"] else tables.MISSING
         shares = [_percent(row[name]) for name in (*SHARES, "clipped")]
         words = [_form(row), *shares[:-1], *errors, shares[-1], tables.number(row["slower"]), lost]

@@ -9,17 +9,21 @@ from descent.figures.parts import curves, style, tables
 
 SETTING = ["dataset", "model", "layers", "eps"]
 PAPER = "paper_"  # before the columns of the paper's numbers
+CONSTRAINTS = "constraints"  # the head over what is told of an arm that enforces them
+HELD = {name: f"_{name}" for name in ("active_epochs", "active_reported", "feasible", "feasible_test")}
 Written = Callable[[pd.Series, str, str], str]  # row of a table, PAPER or "", arm: its number as text
 
 
 def build(rows: pd.DataFrame, params: Params, measures: dict[str, str]) -> pd.DataFrame:
-    """One row per SETTING; for both arms a column `<arm><ending>` per measure, and whether marked, `<arm>_marked`.
+    """One row per SETTING; for both arms a column `<arm><ending>` per measure, and whether marked, `<arm>_marked`;
+    of the arms that enforce constraints also those of HELD.
 
     Args:
-        rows: one for each SETTING and arm; columns the measures, and `marked`.
+        rows: one for each SETTING and arm; columns the measures, those of HELD, and `marked`.
         measures: endings by column.
     """
-    arms, endings = curves.pair(params), measures | {"marked": "_marked"}
+    arms, endings = curves.pair(params), measures | HELD | {"marked": "_marked"}
+    rows = rows.astype(dict.fromkeys(HELD, float))
     wide = rows.pivot(index=SETTING, columns="arm", values=list(endings))
     wide.columns = [f"{arm}{endings[measure]}" for measure, arm in wide.columns]
     wide = wide.reindex(columns=[f"{arm}{ending}" for ending in endings.values() for arm in arms])
@@ -27,7 +31,8 @@ def build(rows: pd.DataFrame, params: Params, measures: dict[str, str]) -> pd.Da
     wide[marks] = wide[marks].astype("boolean").fillna(False).astype(bool)
     numbers = wide.columns.drop(marks)
     wide[numbers] = wide[numbers].astype(float)
-    return wide.reset_index()
+    free = [f"{arm}{ending}" for arm in arms if arm not in params.enforcing for ending in HELD.values()]
+    return wide.drop(columns=free).reset_index()
 
 
 def paper(table: pd.DataFrame, params: Params) -> pd.DataFrame:
@@ -39,30 +44,55 @@ def paper(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def display(table: pd.DataFrame, params: Params, task: str, written: Written) -> pd.DataFrame:
-    """Rows model x L x eps; for each data set in use ours and the paper's, both arms."""
+    """Rows model x L x eps; for each data set in use ours and the paper's, both arms, and how constraints held."""
     arms, section = curves.pair(params), getattr(params, task)
+    held = [arm for arm in arms if arm in params.enforcing]
     order = {model: place for place, model in enumerate(section.models)}
     settings = table[SETTING[1:]].drop_duplicates()
     settings = settings.sort_values(SETTING[1:], key=lambda c: c.map(order) if c.name == "model" else c)
     by_setting = table.set_index(SETTING)
     heads = [("", "", head) for head in ("model", "L", "eps")]
-    places = [(prefix, arm) for prefix in ("", PAPER) for arm in arms]
-    for dataset in section.datasets:
-        heads += [(style.name(dataset), "paper" if p else "ours", style.name(arm)) for p, arm in places]
+    for name in map(style.name, section.datasets):
+        heads += [(name, "ours", style.name(arm)) for arm in arms]
+        heads += [(name, CONSTRAINTS, head) for _ in held for head in ("active", "feasible")]
+        heads += [(name, "paper", style.name(arm)) for arm in arms]
     rows = []
     for model, layers, eps in settings.itertuples(index=False):
         row = [style.name(model), str(layers), f"{eps:g}"]
         for key in ((dataset, model, layers, eps) for dataset in section.datasets):
-            found = by_setting.loc[key] if key in by_setting.index else None
-            row += [tables.MISSING if found is None else written(found, *place) for place in places]
+            if key not in by_setting.index:
+                row += [tables.MISSING] * (4 + 2 * len(held))
+                continue
+            found = by_setting.loc[key]
+            row += [written(found, "", arm) for arm in arms]
+            row += [words for arm in held for words in (_active(found, arm), _feasible(found, arm))]
+            row += [written(found, PAPER, arm) for arm in arms]
         rows.append(row)
     return pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples(heads))
 
 
-def better(row: pd.Series, params: Params, prefix: str, arm: str, sign: int) -> bool:
-    """Whether an arm's number is the better one of its pair: `sign` 1 where higher is, -1 where lower is."""
+def better(row: pd.Series, params: Params, prefix: str, arm: str, sign: int, digits: int) -> bool:
+    """Whether an arm's number is, as printed with so many digits, the better one of its pair; a tie has none.
+
+    `sign`: 1 where higher is better, -1 where lower is.
+    """
     [other] = [name for name in curves.pair(params) if name != arm]
-    return bool(sign * row[prefix + arm] > sign * row[prefix + other])
+    ours, theirs = (round(sign * float(row[prefix + name]), digits) for name in (arm, other))
+    return ours > theirs
+
+
+def _active(row: pd.Series, arm: str) -> str:
+    """The share of the epochs in which a constraint acted, and whether one did at the reported weights."""
+    share, reported = (row[arm + HELD[name]] for name in ("active_epochs", "active_reported"))
+    if pd.isna(share) or pd.isna(reported):
+        return tables.MISSING
+    return f"{100 * share:.0f}%, {'yes' if reported else 'no'}"
+
+
+def _feasible(row: pd.Series, arm: str) -> str:
+    """The shares of the cells that are feasible on validation and on test data."""
+    shares = (row[arm + HELD[name]] for name in ("feasible", "feasible_test"))
+    return " / ".join(tables.MISSING if pd.isna(share) else f"{100 * share:.0f}%" for share in shares)
 
 
 def wins(table: pd.DataFrame, params: Params, sign: int) -> list[str]:

@@ -18,9 +18,12 @@ CAPTION = """
 Area (higher is better) under the accuracy on test texts against the test noise level over text.evaluation.gammas,
 by the trapezoid rule, of the two arms of `comparison`, each at the trial with the lowest validation loss; in
 brackets, where an arm had several trials, their mean and standard deviation (trials that diverged left out). Bold:
-the better arm of a pair. A dagger marks runs that ended infeasible on validation data (of an arm with
-constraints), and diverged runs of either arm. Beside ours the paper's Table 4 (of models of which it prints one
-depth, whatever that is), which took the best of five by a rule that it does not tell.
+the better arm of a pair, as printed; a tie has none. A dagger marks runs that ended infeasible on validation data
+(of an arm with constraints), and diverged runs of either arm. Active: the share of the epochs in which some
+multiplier is above zero, and whether one is in the epoch whose weights are reported; a dash where the best trial
+is not the first, whose epochs alone are kept. Feasible: whether the trial is on validation / test data. Beside
+ours the paper's Table 4 (of models of which it prints one depth, whatever that is), which took the best of five by
+a rule that it does not tell.
 """
 PARAMETERS = [
     "comparison",
@@ -36,7 +39,7 @@ PARAMETERS = [
 
 def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """One row per setting: for each arm the best trial's area, and mean, sd and number of the trials that did
-    not diverge, whether marked; the paper's two areas and its depth.
+    not diverge, how the constraints held, whether marked; the paper's two areas and its depth.
 
     Raises UserError where no text cell has rows.
     """
@@ -46,11 +49,11 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """Rows model x L x eps; for each data set ours and the paper's, both arms, the better one bold."""
+    """Rows model x L x eps; for each data set what `pairs.display` shows, the better arm bold."""
 
     def written(row: pd.Series, prefix: str, arm: str) -> str:
         marked = not prefix and bool(row[f"{arm}_marked"])
-        text = tables.number(row[prefix + arm], 3, pairs.better(row, params, prefix, arm, HIGHER), marked)
+        text = tables.number(row[prefix + arm], 3, pairs.better(row, params, prefix, arm, HIGHER, 3), marked)
         several = not prefix and row[f"{arm}_trials"] > 1
         return f"{text} ({row[f'{arm}_mean']:.3f} ± {row[f'{arm}_sd']:.3f})" if several else text
 

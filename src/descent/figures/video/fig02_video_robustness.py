@@ -1,9 +1,11 @@
-"""Figure 2: how RMSE grows with the test noise, for every model and data set, all arms."""
+"""Figure 2: how RMSE grows with the test noise, for every model and data set, all arms; how far two are apart."""
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from descent.analysis.differences import video_gains
+from descent.analysis.evidence import Evidence
 from descent.analysis.select import select
 from descent.analysis.summary import SETTING, best_depth, cells_table
 from descent.config import Params
@@ -17,7 +19,10 @@ depths first (L above a panel, in the order of the legend where the arms differ)
 the same inputs: the noisy input itself and a black image, which may leave the panel, and two classical filters,
 measured on video.evaluation.classical_frames of the test frames. The filters are told the noise level gamma and
 see whole frames; patch models see neither. Where the arms of `comparison` differ in capacity, the ratio of their
-trained weights stands beside L, ours first. Hollow markers: a run with constraints ended infeasible.
+trained weights stands beside L, ours first. Hollow markers: a run with constraints ended infeasible. Below, the
+difference of the arms of `comparison`: by how many percent of log-RMSE ours errs less (right of the line) or more,
+over the swept levels above and up to the training level; the trimmed mean over depths and the mean over seeds of
+pairs of one depth, with its 95 % interval over seeds and test clips, which one seed does not have.
 """
 PARAMETERS = [
     "eps",
@@ -26,21 +31,28 @@ PARAMETERS = [
     "video.datasets",
     "video.models",
     "video.tolerance",
+    "video.evaluation.bootstrap",
     "profiles.${profile}.video",
     "video.evaluation.gammas",
     "video.evaluation.classical_frames",
 ]
+SIDES = {"out_of": ("o", r"gain, $\gamma > \epsilon$"), "in": ("s", r"gain, $\gamma \leq \epsilon$")}
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
-    """RMSE (0-255) against gamma, one panel per model and data set. Raises UserError without rows of eps."""
+    """RMSE (0-255) against gamma, a panel per model and data set; below, the arms' difference by data set.
+
+    Raises UserError without rows of eps.
+    """
     datasets, models = params.video.datasets, params.video.models
     rows = curves.required(results, "evaluate_video", experiment="video", eps=float(params.eps))
     cells = cells_table(rows, params)
     best = best_depth(cells)
-    height = 0.85 + 1.55 * len(models)
-    figure, grid = style.panels(params, len(models), len(datasets), style.TEXT, height, sharex=True)
-    for model, line in zip(models, grid, strict=True):
+    gains = video_gains(Evidence(select(results, experiment="video"), params))
+    heights = [1.55] * len(models) + [0.55 + 0.2 * len(models)] * (len(gains) > 0)
+    figure = style.sheet(params, style.TEXT, 0.85 + sum(heights))
+    grid = figure.subplots(len(heights), len(datasets), squeeze=False, height_ratios=heights).tolist()
+    for model, line in zip(models, grid, strict=False):
         for dataset, axes in zip(datasets, line, strict=True):
             chosen = select(best, dataset=dataset, model=model)
             for choice in chosen.itertuples():
@@ -49,9 +61,15 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             curves.draw_references(axes, select(results, experiment="video"), dataset, model)
             curves.mark_training_level(axes, params.eps)
         line[0].set_ylabel(f"{style.name(model)}\n{style.RMSE}")
-    for dataset, top, bottom in zip(datasets, grid[0], grid[-1], strict=True):
-        top.set_title(f"{style.name(dataset)}\n")  # above the line of the depths and of the capacity
-        bottom.set_xlabel(style.GAMMA)
+    for column, dataset in enumerate(datasets):
+        panels = [line[column] for line in grid[: len(models)]]
+        panels[0].set_title(f"{style.name(dataset)}\n")  # above the line of the depths and of the capacity
+        for axes in panels[:-1]:
+            axes.sharex(panels[-1])
+            axes.tick_params(labelbottom=False)
+        panels[-1].set_xlabel(style.GAMMA)
+        if len(gains):
+            _draw_gains(grid[-1][column], select(gains, dataset=dataset), params, named=column == 0)
     style.legend(figure)
     return figure
 
@@ -65,6 +83,31 @@ def _draw_arm(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, choice: objec
     cell = {name: getattr(choice, name) for name in ("dataset", "model", "arm", "layers")}
     points = curves.curve(rows, "gamma", "rmse", split="test", **cell)
     curves.draw(axes, points, choice.arm, curves.state(cells, **cell))
+
+
+def _draw_gains(axes: Axes, gains: pd.DataFrame, params: Params, named: bool) -> None:
+    """The difference of the arms with its interval, a line for each model and a marker for each side of eps."""
+    models, [ours, baseline] = params.video.models, curves.pair(params)
+    axes.axvline(0, color=style.GREY, linewidth=0.8)
+    for offset, (where, (marker, label)) in zip((-0.16, 0.16), SIDES.items(), strict=True):
+        own = select(gains, where=where)
+        value, low, high = (100 * own[name].to_numpy(float) for name in ("gain", "low", "high"))
+        places = [models.index(model) + offset for model in own["model"]]
+        look = {"color": style.color(ours), "markerfacecolor": style.color(ours) if where == "out_of" else "white"}
+        axes.errorbar(
+            value,
+            places,
+            xerr=[value - low, high - value],
+            fmt=marker,
+            capsize=2,
+            markersize=3.4,
+            label=label,
+            **look,
+        )
+    axes.set_yticks(range(len(models)), map(style.name, models) if named else [""] * len(models))
+    axes.set_ylim(len(models) - 0.5, -0.5)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel(f"gain over {style.name(baseline)} (%)")
 
 
 def _capacity(cells: pd.DataFrame, chosen: pd.DataFrame, params: Params) -> str:

@@ -13,9 +13,11 @@ LOWER = -1  # is better
 TITLE = "Mean RMSE over test noise levels"
 CAPTION = """
 RMSE (0-255, lower is better) on held-out test clips, averaged over the levels of video.evaluation.gammas and over
-seeds, of the two arms of `comparison`. Bold: the better arm of a pair. A dagger marks cells that ended infeasible
-on validation data (of an arm with constraints), and diverged cells of either arm. Beside ours, the paper's Table 3
-where it has the setting. A dash: no such number.
+seeds, of the two arms of `comparison`. Bold: the better arm of a pair, as printed; a tie has none. A dagger marks
+cells that ended infeasible on validation data (of an arm with constraints), and diverged cells of either arm.
+Active: the share of the epochs in which some multiplier is above zero, and whether one is in the epoch whose
+weights are reported, of seed 0, whose epochs alone are kept. Feasible: the share of the seeds on validation / test
+data. Beside ours, the paper's Table 3 where it has the setting. A dash: no such number.
 """
 PARAMETERS = [
     "comparison",
@@ -29,26 +31,30 @@ PARAMETERS = [
 
 
 def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """One row per (dataset, model, layers, eps): both arms' means, whether marked, the paper's two numbers.
+    """One row per (dataset, model, layers, eps): both arms' means, how the constraints held, whether marked,
+    the paper's two numbers.
 
     Raises UserError where no video cell has rows.
     """
     cells = cells_table(curves.required(results, "evaluate_video", experiment="video"), params)
     cells = cells.assign(marked=cells["infeasible"] | cells["diverged"].fillna(False))
-    measures = {"mean_rmse": "mean", "marked": "max"}
-    by_arm = cells[cells["trained"]].groupby([*pairs.SETTING, "arm"], as_index=False).agg(measures)
+    cells = cells[cells["trained"]].astype(dict.fromkeys(pairs.HELD, float))
+    measures = {"mean_rmse": "mean", **dict.fromkeys(pairs.HELD, "mean"), "marked": "max"}
+    by_arm = cells.groupby([*pairs.SETTING, "arm"], as_index=False).agg(measures)
     table = pairs.build(by_arm, params, {"mean_rmse": ""})
     paper = pairs.paper(tables.paper(PAPER, params, "video"), params)
     return table.merge(paper, how="left", on=pairs.SETTING)
 
 
 def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """Rows model x L x eps; for each data set ours and the paper's, both arms, the better one bold."""
+    """Rows model x L x eps; for each data set what `pairs.display` shows, the better arm bold."""
 
     def written(row: pd.Series, prefix: str, arm: str) -> str:
-        bold = pairs.better(row, params, prefix, arm, LOWER)
+        digits = 1 if prefix else 2
         marked = not prefix and bool(row[f"{arm}_marked"])
-        return tables.number(row[prefix + arm], 1 if prefix else 2, bold, marked)
+        return tables.number(
+            row[prefix + arm], digits, pairs.better(row, params, prefix, arm, LOWER, digits), marked
+        )
 
     return pairs.display(table, params, "video", written)
 
