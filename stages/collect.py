@@ -1,12 +1,14 @@
-"""python -m stages.collect: data/results.parquet, params.json, texts.json, summary.csv and metrics.json."""
+"""python -m stages.collect: data/results.parquet, params.json, texts.json, looks, summary.csv and metrics.json."""
 
 import json
+import shutil
 from pathlib import Path
 
 from descent import config, errors, paths
 from descent.analysis import results, summary
 from descent.analysis.metrics import metrics
-from descent.io.folders import write_text
+from descent.components import TASKS
+from descent.io.folders import atomic_folder, write_text
 
 
 def main() -> None:
@@ -25,6 +27,10 @@ def main() -> None:
         for file in sorted(paths.completions_folder(dataset).glob("*/*.json"))
     }
     write_text(paths.TEXTS, json.dumps(texts, indent=1, ensure_ascii=False) + "\n")
+    with atomic_folder(paths.LOOKS) as folder:
+        for task in TASKS:
+            for dataset in getattr(params, task).datasets:
+                shutil.copytree(paths.looks_folder(task, dataset), folder / dataset)
 
 
 if __name__ == "__main__":

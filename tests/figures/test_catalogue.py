@@ -39,9 +39,11 @@ TABLES = [
     "table4_text_auc",
     "table5_lm_hyperparameters",
 ]
-KINDS = {
-    name: "figure" for name in [*FIGURES, "fig_controls", "fig_forest", "fig_shifts", "fig_theory", "fig_training"]
-} | {name: "table" for name in [*TABLES, "table_ladder", "table_solver", "table_theory"]}
+OURS = ["attention", "confidence", "controls", "dictionary", "early_exit", "forest", "frames", "lens", "shifts"]
+OURS += ["theory", "training"]
+KINDS = {name: "figure" for name in [*FIGURES, *(f"fig_{name}" for name in OURS)]} | {
+    name: "table" for name in [*TABLES, "table_ladder", "table_solver", "table_theory"]
+}
 CHOSEN = {"DATASET", "MODEL", "DATASETS", "MODELS"}  # which setting of the paper one figure shows
 ENDINGS = {"figure": ("pdf", "png"), "table": ("tex", "md", "csv")}
 

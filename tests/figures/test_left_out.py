@@ -17,7 +17,9 @@ from stages import figure as figure_stage
 from stages import table as table_stage
 from tests.fakes.results import fake_params, fake_results
 
-APART = ("__init__", "fig16_completions")  # the latter shows texts, and has tests of its own
+# These show single inputs, of which made-up results know nothing, and have tests of their own.
+LOOKS = ("fig_attention", "fig_confidence", "fig_dictionary", "fig_frames", "fig_lens")
+APART = ("__init__", "fig16_completions", *LOOKS)
 NAMES = sorted(path.stem for path in catalogue.FOLDER.glob("*.py") if path.stem not in APART)
 SHIFTS = {"video.evaluation.shifts": ["gaussian"]}
 FEW = {"profiles.demo.video.eps": [], "profiles.demo.text.eps": [], "profiles.demo.text.seeds": [0]}
