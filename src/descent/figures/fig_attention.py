@@ -38,11 +38,11 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     figure, grid = style.panels(params, *shape, width_ratios=[0.35, *[1.0] * (columns - 1)])
     for ((model, arm), own), line in zip(known.items(), grid, strict=True):
         tokens, rows, width = own["sequence"].shape
-        style.picture(line[0], own["sequence"].reshape(tokens * rows, width), low=0, high=255)
+        style.picture(line[0], own["sequence"].reshape(tokens * rows, width), low=0.0, high=255.0)
         line[0].set_ylabel(f"{style.name(model)}\n{style.name(arm)}", color=style.color(arm))
         colors = LinearSegmentedColormap.from_list(arm, ["white", style.color(arm)])
         for layer, (axes, weights) in enumerate(zip(line[1:], own["attention"], strict=False), 1):
-            style.picture(axes, weights, cmap=colors, low=0, high=1, framed=True)
+            style.picture(axes, weights, cmap=colors, low=0.0, high=1.0, framed=True)
             axes.set_title(f"$l={layer}$: {mixed(weights):.1f} of {tokens}", fontsize=6.5, pad=2)
         for axes in line[1 + len(own["attention"]) :]:
             axes.set_axis_off()

@@ -32,7 +32,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     _, model = curves.choice(params.text, params.text.datasets[0], MODEL)
     rows = [(dataset, place) for dataset in params.text.datasets for place in range(SHOWN)]
     figure, grid = style.panels(
-        params, len(rows), 2, style.TEXT, 0.45 + 0.95 * len(rows), TASKS, width_ratios=[1.7, 1], sharex="col"
+        params, len(rows), 2, style.TEXT, 0.45 + 0.95 * len(rows), TASKS, width_ratios=[1.7, 1.0], sharex="col"
     )
     for (dataset, place), (words, panel) in zip(rows, grid, strict=True):
         known = {arm: looks.texts(dataset, model, arm) for arm in curves.pair(params)}

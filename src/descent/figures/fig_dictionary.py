@@ -1,7 +1,5 @@
 """Not in the paper: atoms of the first and the last dictionary, before training and after it."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -46,7 +44,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     return figure
 
 
-def _blocks(arm: str, own: Mapping[str, np.ndarray]) -> list[tuple[str, str, np.ndarray]]:
+def _blocks(arm: str, own: dict[str, np.ndarray]) -> list[tuple[str, str, np.ndarray]]:
     names = ("$D_1$", "$D_L$") if len(own["atoms"]) > 1 else ("$D$, of all layers",)
     told = zip(names, own["moved"], own["atoms"], strict=True)
     return [

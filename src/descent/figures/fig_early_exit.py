@@ -105,8 +105,11 @@ def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
         curves.draw(axes, points, arm, curves.state(cells, **cell), marker="o", markersize=2.2)
         color = style.color(arm)
         if len(points):
-            ring = NEAR | {"markersize": NEAR["markersize"] + 2.5 * place}  # of two at one layer both are seen
-            axes.plot(*first_near(points, tolerance, metric == "accuracy"), color=color, zorder=3, **ring)
+            ring = NEAR | {
+                "markersize": NEAR["markersize"] + 2 * min(place, 4)
+            }  # of two at one layer both are seen
+            near = first_near(points, tolerance, metric == "accuracy")
+            axes.plot(near.index, near, color=color, zorder=3, clip_on=False, **ring)
         for depth in sorted(set(select(rows, arm=arm)["layers"]) - {panel.layers}):
             shallow = curves.curve(rows, "layer", metric, **at_level, arm=arm, layers=depth)
             axes.plot(shallow.index[-1:], shallow.iloc[-1:], color=color, zorder=4, **SHALLOW)
@@ -120,12 +123,11 @@ def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
         style.logarithmic(axes)
 
 
-def first_near(points: pd.Series, tolerance: float, accuracy: bool) -> tuple[list[int], list[float]]:
-    """The first layer from which on no number is further from the last one's than the tolerance; and its number.
+def first_near(points: pd.Series, tolerance: float, accuracy: bool) -> pd.Series:
+    """The point of the first layer from which on no number is further from the last one's than the tolerance.
 
     Of errors the tolerance is a share of the last one, of accuracies a difference; better counts as near.
     """
     worse = points.iloc[-1] - points if accuracy else points / points.iloc[-1] - 1
     far = worse.index[worse > tolerance]
-    layer = points.index[points.index > far.max()][0] if len(far) else points.index[0]
-    return [layer], [points[layer]]
+    return points[points.index > far.max()].iloc[:1] if len(far) else points.iloc[:1]

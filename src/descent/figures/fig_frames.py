@@ -12,7 +12,8 @@ from descent.figures.parts import curves, looks, style
 FRAMES = True  # people can be recognised in them: never published
 MODEL = "dust"
 FILTERS = ("tv_chambolle", "nl_means")  # beside our arm and beside the baseline
-GAP, ROW = 0.12, 1.17  # a block's margin as a share of a row; a row's height over its pictures'
+GAP, ROW = 0.18, 1.17  # margins between the parts as a share of a picture; a row's height, with its words
+LEFT, MARGIN = 0.2, 0.4  # inches: of the words at the left, above and below all
 SMALL = 6.0  # points: of the words above a picture
 TITLE = "What each layer makes of a noisy frame"
 CAPTION = """
@@ -34,80 +35,73 @@ PARAMETERS = [
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
-    """A block of two strips a data set and noise level. Raises UserError without frames."""
+    """A block of two strips a data set and noise level. Raises UserError without rows or arrays."""
     curves.required(results, "evaluate_video", experiment="video", eps=headline(params, "video"))
     _, model = curves.choice(params.video, params.video.datasets[0], MODEL)
-    shown = {dataset: _of_dataset(dataset, model, params) for dataset in params.video.datasets}
-    columns = 3 + max(own["pictures"].shape[1] - 1 for found in shown.values() for own in found.values() if own)
-    levels = len(shown[params.video.datasets[0]]["identity"]["gammas"])
-    blocks = [(dataset, level) for dataset in shown for level in range(levels)]
-    left, side = 0.24, (style.TEXT - 0.3) / columns
-    height = 0.3 + len(blocks) * (2 + GAP) * ROW * side
+    names = ("identity", *FILTERS, *curves.pair(params))
+    shown = {
+        dataset: {name: looks.arrays(dataset, model, name) for name in names} for dataset in params.video.datasets
+    }
+    blocks = [
+        (dataset, found, level)
+        for dataset, found in shown.items()
+        for level in range(len(found["identity"]["gammas"]))
+    ]
+    depth = max(own["pictures"].shape[1] for _, found, _ in blocks for own in found.values() if own)
+    side = (style.TEXT - LEFT) / (depth + 2 + 2 * GAP)
+    height = MARGIN + len(blocks) * (2 + GAP) * ROW * side
     figure = style.sheet(params, style.TEXT, height)
     figure.set_layout_engine("none")
-    top = height - 0.05
-    for place, (dataset, level) in enumerate(blocks):
-        corner = (left, top - place * (2 + GAP) * ROW * side)
-        _draw_block(figure, params, shown[dataset], dataset, level, corner, side, columns)
+    grid = figure.add_gridspec(
+        3 * len(blocks),
+        depth + 4,  # a narrow one between the noisy frame, the layers and the filters
+        width_ratios=[1, GAP, *[1] * depth, GAP, 1],
+        height_ratios=[1, 1, GAP] * len(blocks),
+        **{
+            "left": LEFT / style.TEXT,
+            "right": 0.999,
+            "top": 1 - MARGIN / 2 / height,
+            "bottom": MARGIN / 2 / height,
+        },
+        wspace=0.04,
+        hspace=(ROW - 1) * 3 / (2 + GAP),  # a share of the mean height of a row
+    )
+    for place, (dataset, found, level) in enumerate(blocks):
+        rows = [
+            [figure.add_subplot(grid[3 * place + row, column]) for column in range(depth + 4)] for row in (0, 1)
+        ]
+        _draw_input(rows[0][0], rows[1][0], found["identity"], dataset, level)
+        for line, arm, name in zip(rows, curves.pair(params), FILTERS, strict=True):
+            _draw_layers(line[2:-2], found[arm], arm, level)
+            filtered, words = (
+                found[name]["pictures"][level, 0],
+                f"{style.name(name)} {found[name]['psnr'][level, 0]:.1f}",
+            )
+            _draw(line[-1], filtered, words, loc="right")  # they are wider than the picture
+            line[1].set_axis_off()
+            line[-2].set_axis_off()
     return figure
 
 
-def _of_dataset(dataset: str, model: str, params: Params) -> dict[str, dict[str, np.ndarray] | None]:
-    names = ("identity", *FILTERS, *curves.pair(params))
-    return {name: looks.arrays(dataset, model, name) for name in names}
+def _draw_input(above: Axes, below: Axes, noisy: dict[str, np.ndarray], dataset: str, level: int) -> None:
+    _draw(above, noisy["clean"], "clean").set_ylabel(style.name(dataset), fontsize=SMALL + 1)
+    drawn = _draw(below, noisy["pictures"][level, 0], f"noisy {noisy['psnr'][level, 0]:.1f}")
+    drawn.set_ylabel(rf"$\gamma={noisy['gammas'][level]:g}$", fontsize=SMALL + 1)
 
 
-def _draw_block(
-    figure: Figure,
-    params: Params,
-    found: dict[str, dict[str, np.ndarray] | None],
-    dataset: str,
-    level: int,
-    corner: tuple[float, float],
-    side: float,
-    columns: int,
-) -> None:
-    """Two rows of pictures whose upper left corner stands at `corner`, in inches from the sheet's lower left."""
-
-    def axes(row: int, column: float) -> Axes:
-        place = (corner[0] + column * side, corner[1] - (row + 1) * ROW * side)
-        size = figure.get_size_inches()
-        return figure.add_axes(
-            (place[0] / size[0], place[1] / size[1], 0.96 * side / size[0], 0.96 * side / size[1])
-        )
-
-    noisy = found["identity"]
-    gamma = noisy["gammas"][level]
-    _draw(axes(0, 0), noisy["clean"], "clean").set_ylabel(style.name(dataset), fontsize=SMALL + 1)
-    _draw(axes(1, 0), noisy["pictures"][level, 0], _decibel("noisy", noisy["psnr"][level, 0])).set_ylabel(
-        rf"$\gamma={gamma:g}$", fontsize=SMALL + 1
-    )
-    for row, (arm, name) in enumerate(zip(curves.pair(params), FILTERS, strict=True)):
-        own, filtered = found[arm], found[name]
-        if own is None:
-            axes(row, 1.15).set_axis_off()
-            figure.axes[-1].text(0, 0.5, f"{style.name(arm)}: diverged", color=style.color(arm), fontsize=SMALL)
-        for layer, picture in enumerate(own["pictures"][level] if own else ()):
-            drawn = _draw(
-                axes(row, 1.15 + layer * (columns - 2.3) / (columns - 2)), picture, _layer(own, level, layer)
-            )
-            if layer == 0:
-                drawn.set_ylabel(style.name(arm), color=style.color(arm), fontsize=SMALL + 1, labelpad=2)
-        _draw(
-            axes(row, columns - 1),
-            filtered["pictures"][level, 0],
-            _decibel(style.name(name), filtered["psnr"][level, 0]),
-        )
+def _draw_layers(line: list[Axes], own: dict[str, np.ndarray] | None, arm: str, level: int) -> None:
+    for axes in line:
+        axes.set_axis_off()
+    if own is None:
+        line[0].text(0, 0.5, f"{style.name(arm)}: diverged", color=style.color(arm), fontsize=SMALL)
+        return
+    answers = zip(line, own["pictures"][level], own["psnr"][level], strict=False)
+    for layer, (axes, picture, psnr) in enumerate(answers):
+        axes.set_axis_on()
+        _draw(axes, picture, f"$X_{{{layer}}}$ {psnr:.1f}")
+    line[0].set_ylabel(style.name(arm), color=style.color(arm), fontsize=SMALL + 1, labelpad=2)
 
 
-def _draw(axes: Axes, picture: np.ndarray, title: str) -> Axes:
-    style.picture(axes, picture, low=0, high=255).set_title(title, fontsize=SMALL, pad=1.5)
+def _draw(axes: Axes, picture: np.ndarray, title: str, loc: str = "center") -> Axes:
+    style.picture(axes, picture, low=0.0, high=255.0).set_title(title, loc=loc, fontsize=SMALL, pad=1.5)
     return axes
-
-
-def _layer(own: dict[str, np.ndarray], level: int, layer: int) -> str:
-    return _decibel(f"$X_{{{layer}}}$", own["psnr"][level, layer])
-
-
-def _decibel(words: str, psnr: float) -> str:
-    return f"{words} {psnr:.1f}"

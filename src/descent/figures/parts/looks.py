@@ -1,7 +1,6 @@
 """What evaluation kept of single inputs, for pictures of them: small arrays of video, JSON of texts."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,17 @@ from descent.paths import LOOKS
 KNOWN = 0x250  # characters below it are in the font of figures
 
 
-def arrays(dataset: str, model: str, arm: str) -> Mapping[str, np.ndarray] | None:
+def arrays(dataset: str, model: str, arm: str) -> dict[str, np.ndarray] | None:
     """The arrays of an arm, or of a map that learns nothing; None where its cell diverged.
 
     Raises:
         UserError: nothing was kept of this model on this data set.
     """
     path = _file(dataset, model, f"{arm}.npz")
-    return np.load(path) if path else None
+    if path is None:
+        return None
+    with np.load(path) as kept:
+        return dict(kept)
 
 
 def texts(dataset: str, model: str, arm: str) -> Any:
