@@ -30,7 +30,10 @@ def main() -> None:
     with atomic_folder(paths.LOOKS) as folder:
         for task in TASKS:
             for dataset in getattr(params, task).datasets:
-                shutil.copytree(paths.looks_folder(task, dataset), folder / dataset)
+                kept = paths.looks_folder(task, dataset)
+                if not kept.is_dir():
+                    raise errors.UserError(f"{kept} is missing: run `dvc repro` to evaluate it")
+                shutil.copytree(kept, folder / dataset)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Not in the paper: what the tokens of one sequence look at, layer by layer."""
 
+from textwrap import fill
+
 import numpy as np
 import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap
@@ -39,7 +41,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     for ((model, arm), own), line in zip(known.items(), grid, strict=True):
         tokens, rows, width = own["sequence"].shape
         style.picture(line[0], own["sequence"].reshape(tokens * rows, width), low=0.0, high=255.0)
-        line[0].set_ylabel(f"{style.name(model)}\n{style.name(arm)}", color=style.color(arm))
+        line[0].set_ylabel(f"{fill(style.name(model), 15)}\n{style.name(arm)}", color=style.color(arm), fontsize=7)
         colors = LinearSegmentedColormap.from_list(arm, ["white", style.color(arm)])
         for layer, (axes, weights) in enumerate(zip(line[1:], own["attention"], strict=False), 1):
             style.picture(axes, weights, cmap=colors, low=0.0, high=1.0, framed=True)

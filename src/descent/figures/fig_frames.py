@@ -73,11 +73,9 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         _draw_input(rows[0][0], rows[1][0], found["identity"], dataset, level)
         for line, arm, name in zip(rows, curves.pair(params), FILTERS, strict=True):
             _draw_layers(line[2:-2], found[arm], arm, level)
-            filtered, words = (
-                found[name]["pictures"][level, 0],
-                f"{style.name(name)} {found[name]['psnr'][level, 0]:.1f}",
-            )
-            _draw(line[-1], filtered, words, loc="right")  # they are wider than the picture
+            filtered = found[name]
+            drawn = _draw(line[-1], filtered["pictures"][level, 0], f"{filtered['psnr'][level, 0]:.1f}")
+            drawn.set_ylabel(style.name(name), color=style.GREY, fontsize=SMALL, labelpad=2)
             line[1].set_axis_off()
             line[-2].set_axis_off()
     return figure
@@ -102,6 +100,6 @@ def _draw_layers(line: list[Axes], own: dict[str, np.ndarray] | None, arm: str, 
     line[0].set_ylabel(style.name(arm), color=style.color(arm), fontsize=SMALL + 1, labelpad=2)
 
 
-def _draw(axes: Axes, picture: np.ndarray, title: str, loc: str = "center") -> Axes:
-    style.picture(axes, picture, low=0.0, high=255.0).set_title(title, loc=loc, fontsize=SMALL, pad=1.5)
+def _draw(axes: Axes, picture: np.ndarray, title: str) -> Axes:
+    style.picture(axes, picture, low=0.0, high=255.0).set_title(title, fontsize=SMALL, pad=1.5)
     return axes
