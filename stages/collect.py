@@ -1,14 +1,12 @@
 """python -m stages.collect: data/results.parquet, params.json, texts.json, looks, summary.csv and metrics.json."""
 
 import json
-import shutil
 from pathlib import Path
 
 from descent import config, errors, paths
-from descent.analysis import results, summary
+from descent.analysis import looks, results, summary
 from descent.analysis.metrics import metrics
-from descent.components import TASKS
-from descent.io.folders import atomic_folder, write_text
+from descent.io.folders import write_text
 
 
 def main() -> None:
@@ -27,13 +25,7 @@ def main() -> None:
         for file in sorted(paths.completions_folder(dataset).glob("*/*.json"))
     }
     write_text(paths.TEXTS, json.dumps(texts, indent=1, ensure_ascii=False) + "\n")
-    with atomic_folder(paths.LOOKS) as folder:
-        for task in TASKS:
-            for dataset in getattr(params, task).datasets:
-                kept = paths.looks_folder(task, dataset)
-                if not kept.is_dir():
-                    raise errors.UserError(f"{kept} is missing: run `dvc repro` to evaluate it")
-                shutil.copytree(kept, folder / dataset)
+    looks.collect(params)
 
 
 if __name__ == "__main__":

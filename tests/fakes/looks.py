@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from descent.cells import REFERENCES, headline
+from descent.components import TASKS
 from descent.config import Params
-from descent.paths import LOOKS
+from descent.paths import LOOKS, looks_folder
 
 SIZE, PATCH, TOKENS, ATOMS = 16, 4, 3, 5
 
@@ -26,6 +27,13 @@ def write_looks(params: Params) -> None:
                     write(params, folder / arm, depth, numbers, dataset, model)
                 for name in REFERENCES if task == "video" else ():
                     write(params, folder / name, 1, numbers, dataset, model)
+
+
+def keep_nothing(params: Params) -> None:
+    """The folders of evaluation, without a single input."""
+    for task in TASKS:
+        for dataset in getattr(params, task).datasets:
+            looks_folder(task, dataset).mkdir(parents=True)
 
 
 def _arrays(

@@ -17,6 +17,7 @@ from descent.errors import UserError
 from descent.report import page as report
 from stages import collect, figure, plots, scorecard, table
 from stages import report as report_stage
+from tests.fakes.looks import keep_nothing
 from tests.fakes.results import PARAMS, fake_params, fake_results
 
 FIGURES = ["fig03_depth", "fig05_step_size", "fig08_video_tradeoffs"]
@@ -68,6 +69,7 @@ def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
         for path, cells in summary.declared(params).items():
             wanted = set(cells)
             results.write(made_up[[identity in wanted for identity in identities]], path)
+        keep_nothing(params)
         collect.main()
         for name in FIGURES:
             figure.main(name)
@@ -260,6 +262,9 @@ def test_a_part_that_is_left_out_leaves_the_rest_whole(project: Path, tmp_path: 
     for path, cells in summary.declared(few).items():
         results.write(made_up[[identity in set(cells) for identity in identities]], path)
     assert len(pd.read_parquet("data/scores/study/alpha.parquet")) == 0
+    with pytest.raises(UserError, match="avenue-looks is missing: run `dvc repro` to evaluate it"):
+        collect.main()
+    keep_nothing(few)
     collect.main()
     scorecard.main()
     plots.main()

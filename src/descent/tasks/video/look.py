@@ -48,6 +48,7 @@ class Scene(NamedTuple):
         return self.frame(inputs.reshape(-1, side, side))[None, None]
 
 
+@torch.no_grad()
 def write(params: Params, prepared: Prepared, item: Item, folder: Path) -> None:
     """<arm>.npz of the cells that pictures show, of the noisy frame (identity) and of each classical filter.
 
@@ -59,7 +60,6 @@ def write(params: Params, prepared: Prepared, item: Item, folder: Path) -> None:
         np.savez_compressed(folder / f"{name}.npz", **arrays)
 
 
-@torch.no_grad()
 def _by_arm(params: Params, prepared: Prepared, item: Item) -> Iterator[tuple[str, Arrays]]:
     device, scale, apply = item.feed.device, sigma(params, prepared), apply_of(params, TRAINED)
     scene = _scene(params, prepared, item)
