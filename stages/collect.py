@@ -1,10 +1,10 @@
-"""python -m stages.collect: data/results.parquet, params.json, texts.json, summary.csv and arms.json."""
+"""python -m stages.collect: data/results.parquet, params.json, texts.json, looks, summary.csv and arms.json."""
 
 import json
 from pathlib import Path
 
 from descent import config, errors, paths
-from descent.analysis import results, summary
+from descent.analysis import looks, results, summary
 from descent.analysis.metrics import metrics
 from descent.io.folders import write_text
 
@@ -25,6 +25,7 @@ def main() -> None:
         for file in sorted(paths.completions_folder(dataset).glob("*/*.json"))
     }
     write_text(paths.TEXTS, json.dumps(texts, indent=1, ensure_ascii=False) + "\n")
+    looks.collect(params)
 
 
 if __name__ == "__main__":

@@ -64,6 +64,7 @@ def roots(name: str, item: dict[str, str]) -> list[str]:
     if kind in ("download", "preprocess", "train", "evaluate"):
         part = {"download": "raw", "preprocess": "prepare", "train": "feed", "evaluate": "evaluate"}[kind]
         found.append(f"descent.tasks.{rest[0]}.{part}")
+        found += [f"descent.tasks.{rest[0]}.look"] if kind == "evaluate" else []
     if kind in ("train", "evaluate"):
         found.append(f"descent.tasks.{rest[0]}.data")
         found += [f"descent.models.{model}" for model in getattr(PARAMS, rest[0]).models]

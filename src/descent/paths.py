@@ -36,4 +36,10 @@ def completions_folder(dataset: str) -> Path:
     return Path("data/scores/lm") / f"{dataset}-completions"
 
 
+def looks_folder(task: str, dataset: str) -> Path:
+    """Where evaluation writes what pictures of single inputs are made of, a folder a model."""
+    return Path("data/scores") / task / f"{dataset}-looks"
+
+
+LOOKS = Path("data/looks")  # all of these, a folder a data set, as figures read them
 TEXTS = Path("data/texts.json")  # all completions, as figures read them

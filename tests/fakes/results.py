@@ -176,6 +176,8 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
             violation = cap if layer == held_to.cap_layer else loss / losses[layer - 1] - (1 - held_to.alpha)
             missed = {"layer": layer, "metric": "violation", "value": violation}
             rows += [identity | at_eps | missed, identity | at_eps | missed | {"split": "test"}]
+        tested = {"split": "test", "layer": layer, "metric": "rmse_layer", "value": 255 * math.sqrt(loss / 256)}
+        rows.append(identity | at_eps | tested)
     feasible = float(constrained and not failed)
     gammas = params.video.evaluation.gammas
     swept = [r for r in rows if r["metric"] == "rmse" and r["shift"] == TRAINED and r["gamma"] in gammas]

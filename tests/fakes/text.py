@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 from torch import Tensor, nn
 
 from descent import paths
@@ -127,6 +129,10 @@ def write_tokens(folder: Path, seed: int = 0) -> Tokens:
         "digest": digest.hexdigest(),
     }
     (folder / "meta.json").write_text(json.dumps(meta))
+    words = ["[PAD]", "[CLS]", "[SEP]", *(f"w{number}" for number in range(3, VOCABULARY))]
+    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}, unk_token=words[PAD]))
+    tokenizer.add_special_tokens(words[:3])
+    tokenizer.save(str(folder / "tokenizer.json"))
     return load(folder)
 
 

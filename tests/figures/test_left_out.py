@@ -16,7 +16,9 @@ from descent.figures.parts import catalogue, style, tables
 from stages import figures as stage
 from tests.fakes.results import fake_params, fake_results
 
-APART = ("__init__", "fig16_completions")  # the latter shows texts, and has tests of its own
+# These show single inputs, of which made-up results know nothing, and have tests of their own.
+LOOKS = ("fig_attention", "fig_confidence", "fig_dictionary", "fig_frames", "fig_lens")
+APART = ("fig16_completions", *LOOKS)
 NAMES = [name for name in catalogue.names() if name not in APART]
 SHIFTS = {"video.evaluation.shifts": ["gaussian"]}
 FEW = {"profiles.demo.video.eps": [], "profiles.demo.text.eps": [], "profiles.demo.text.seeds": [0]}

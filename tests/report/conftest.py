@@ -8,6 +8,7 @@ from descent.analysis import results, summary
 from descent.config import Params
 from stages import collect, figures, scorecard
 from stages import report as report_stage
+from tests.fakes.looks import keep_nothing
 from tests.fakes.results import PARAMS, fake_params, fake_results
 
 FIGURES = ["fig03_depth", "fig05_step_size", "fig08_video_tradeoffs"]
@@ -39,6 +40,7 @@ def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
         for path, cells in summary.declared(params).items():
             wanted = set(cells)
             results.write(made_up[[identity in wanted for identity in identities]], path)
+        keep_nothing(params)
         collect.main()
         for part, names in PARTS.items():
             figures.main(part, *names)

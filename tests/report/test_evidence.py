@@ -262,11 +262,12 @@ def test_figures_that_hold_frames_are_not_published(
 
 
 @pytest.mark.parametrize("path", sorted(catalogue.FOLDER.glob("*.py")), ids=lambda path: path.stem)
-def test_a_figure_that_draws_pictures_says_that_it_holds_frames(path: Path) -> None:
+def test_a_figure_that_shows_single_inputs_says_that_it_holds_frames(path: Path) -> None:
     tree = ast.parse(path.read_text())
     draws = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     said = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "FRAMES"]
-    assert said or not draws & {"imshow", "figimage", "matshow", "imread"}
+    draws |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert said or not draws & {"imshow", "figimage", "matshow", "imread", "picture", "looks"}
 
 
 MODELS = pd.DataFrame(

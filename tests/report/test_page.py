@@ -19,6 +19,7 @@ from descent.report.mathematics import mathematics
 from stages import collect, figures, plots, scorecard
 from stages import report as report_stage
 from tests.fakes.html import Page
+from tests.fakes.looks import keep_nothing
 from tests.fakes.results import fake_params, fake_results
 from tests.report.conftest import FIGURES, LIBRARY, ROOT, TABLES
 
@@ -218,6 +219,9 @@ def test_a_part_that_is_left_out_leaves_the_rest_whole(project: Path, tmp_path: 
     for path, cells in summary.declared(few).items():
         results.write(made_up[[identity in set(cells) for identity in identities]], path)
     assert len(pd.read_parquet("data/scores/study/alpha.parquet")) == 0
+    with pytest.raises(UserError, match="avenue-looks is missing: run `dvc repro` to evaluate it"):
+        collect.main()
+    keep_nothing(few)
     collect.main()
     scorecard.main()
     plots.main()

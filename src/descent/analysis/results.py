@@ -35,6 +35,9 @@ METRICS = {
     "rmse_clipped": "the same with the output clipped to [0, 255]",
     "psnr": "video: peak signal-to-noise ratio of the clipped output of the last layer, dB",
     "ssim": "video: structural similarity of the same output to the clean input, at most 1",
+    "rmse_layer": "video: RMSE of layer l's output at gamma = eps, on one batch spread over the test set",
+    "psnr_layer": "the PSNR there, of the clipped output",
+    "ssim_layer": "the SSIM there",
     "accuracy": "text: share of test texts whose label layer l's output predicts; lm: share of the "
     "response tokens "
     "of test texts that it predicts, the text before them being given",

@@ -146,9 +146,9 @@ def check_older(path: Path, made: Mapping[Path, Mapping[str, Any]]) -> None:
 
 
 def pictures(params: Params) -> list[Path]:
-    """The files of all figures and tables in use that hold no frames: PNG and Markdown.
+    """The files of all figures and tables in use that show no single inputs, frames or texts: PNG and Markdown.
 
-    A module of the catalogue that draws frames says so: `FRAMES = True`.
+    A module of the catalogue that shows some says so: `FRAMES = True`.
 
     Raises:
         UserError: nothing was drawn, or a file is not what its sidecar tells of, or is of another profile.

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
+from matplotlib.colors import Colormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from PIL import Image
 
 from descent.cells import REFERENCES
 from descent.config import Params
@@ -18,6 +20,7 @@ VIDEO = ("video",)  # the tasks of a figure or table that does not name its own 
 # Okabe and Ito's palette, told apart with any colour vision and, by the dashes, in print without colour.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 STROKES = ("-", (0, (4, 1.6)), (0, (5, 1.4, 1, 1.4)), (0, (2, 1)), (0, (7, 1.2)))  # one fewer: no pair comes twice
+CROWDED = 50  # pictures on one sheet
 GREY = "#666666"  # of everything that no arm has trained
 DOTTED = (0, (1, 1.4))
 THIN = (
@@ -115,7 +118,7 @@ def panels(
     width: float,
     height: float,
     tasks: tuple[str, ...] = VIDEO,
-    **shared: bool | str,
+    **shared: bool | str | list[float],
 ) -> tuple[Figure, list[list[Axes]]]:
     """A sheet with its grid of axes."""
     figure = sheet(params, width, height, tasks)
@@ -124,9 +127,32 @@ def panels(
 
 def left_out(params: Params, why: str) -> Figure:
     """In place of a figure whose part params.yaml leaves out: a sheet that says so."""
-    figure = sheet(params, TEXT, 0.6, tasks=())
-    figure.text(0.5, 0.5, f"left out: {why}", ha="center", va="center", color=GREY)
+    return empty(params, f"left out: {why}", tasks=())
+
+
+def empty(params: Params, why: str, tasks: tuple[str, ...] = VIDEO) -> Figure:
+    """In place of a figure of what nothing is known: a sheet that says so."""
+    figure = sheet(params, TEXT, 0.6, tasks)
+    figure.text(0.5, 0.5, why, ha="center", va="center", color=GREY)
     return figure
+
+
+def picture(
+    axes: Axes,
+    pixels: np.ndarray,
+    cmap: Colormap | str = "gray",
+    low: float | None = None,
+    high: float | None = None,
+    framed: bool = False,
+) -> Axes:
+    """Show a picture, pixel by pixel and without axes, its own extremes black and white where none are given."""
+    axes.imshow(pixels, cmap=cmap, vmin=low, vmax=high, interpolation="none")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(framed)
+    return axes
 
 
 def shade(arm: str, step: int, steps: int) -> tuple[float, ...]:
@@ -165,11 +191,19 @@ def _rank(label: str) -> int:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write PDF or PNG; the same figure gives the same bytes (no date, no program version, a settled layout)."""
+    """Write PDF or PNG; the same figure gives the same bytes (no date, no program version, a settled layout).
+
+    The page holds all PNGs: 256 colours make them a third as large, and a sheet full of pictures is drawn coarser.
+    """
     dropped = {".pdf": {"CreationDate": None, "Creator": None, "Producer": None}, ".png": {"Software": None}}
     path.parent.mkdir(parents=True, exist_ok=True)
     _settle(figure)
-    figure.savefig(path, dpi=180, metadata=dropped[path.suffix])
+    crowded = sum(len(axes.images) for axes in figure.axes) > CROWDED
+    figure.savefig(path, dpi=110 if crowded else 180, metadata=dropped[path.suffix])
+    if path.suffix == ".png":
+        with Image.open(path) as picture:
+            fewer = picture.convert("RGB").quantize(256)
+        fewer.save(path, optimize=True)
 
 
 def _settle(figure: Figure) -> None:

@@ -7,6 +7,7 @@ import pandas as pd
 from descent import paths
 from descent.components import check, of_task
 from descent.config import Params
+from descent.io.folders import atomic_folder
 from descent.runner import scores
 from descent.runner.items import Item
 from descent.tasks.common.items import of_model, of_study
@@ -14,6 +15,8 @@ from descent.tasks.common.items import of_model, of_study
 
 def of_dataset(params: Params, task: str, dataset: str) -> pd.DataFrame:
     """The rows of every model in use on a data set, under every shift, and what the task scores beside them.
+
+    Beside them it writes the small arrays of pictures of single inputs, a folder a model.
 
     Raises:
         UserError: an unknown name, or cells that are missing or stale.
@@ -23,6 +26,11 @@ def of_dataset(params: Params, task: str, dataset: str) -> pd.DataFrame:
     tables = [table for item in items for table in _rows(params, task, item)]
     if items:
         tables += of_task(task, "evaluate").also(params, _data(params, task, items[0]), items)
+    with atomic_folder(paths.looks_folder(task, dataset)) as folder:
+        for item in items:
+            own = folder / item.cells[0].model
+            own.mkdir()
+            of_task(task, "look").write(params, _data(params, task, item), item, own)
     return pd.concat(tables) if tables else pd.DataFrame()
 
 

@@ -27,6 +27,8 @@ from descent.tasks.common.shifted import apply_of, levels_of
 from descent.tasks.video.batches import TASKS, DenoisingTask
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.feed import sigma
+from descent.tasks.video.layerwise import qualities
+from descent.tasks.video.layerwise import rows as layer_rows
 from descent.tasks.video.quality import psnr
 from descent.tasks.video.references import CLASSICAL, PLAIN, Map
 from descent.tasks.video.sweep import Sweep, sweep
@@ -151,8 +153,11 @@ def _measure(
     if shift == TRAINED:
         resamples = replicates.counts(stack[0].dataset, len(found.sizes), evaluation)
         errors = replicates.mean(found.by_item, found.sizes, resamples)
+        own = [cell.eps for cell in stack]
+        by_layer = qualities(net, inputs, own, apply, scale, evaluation, device)
         for index, cell in enumerate(stack):
             rows[index] += _replicates(params, told, cell, errors[:, index], swept, len(found.sizes))
+            rows[index] += layer_rows(by_layer[:, index], cell.eps)
     return rows
 
 

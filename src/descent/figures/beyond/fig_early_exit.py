@@ -1,0 +1,133 @@
+"""Not in the paper: what one gets by stopping at a layer, against the compute that this takes."""
+
+from typing import NamedTuple
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from descent.analysis.select import select
+from descent.analysis.summary import cells_table
+from descent.cells import headline, study_cells
+from descent.config import Params
+from descent.figures.parts import curves, style
+
+MEASURES = {  # by task: what is measured at every layer, its words, how near the last layer counts as there
+    "video": ("rmse_layer", style.RMSE, 0.05),
+    "text": ("accuracy", style.ACCURACY, 0.01),
+    "lm": ("accuracy", "token accuracy ↑", 0.01),
+}
+TASKS = tuple(MEASURES)
+DATASETS = {"video": "ucsd", "text": "imdb"}
+COLUMNS = 4
+NEAR = {"marker": "o", "markersize": 6.5, "linestyle": "none", "markerfacecolor": "none", "markeredgewidth": 1.4}
+SHALLOW = {"marker": "D", "markersize": 3.6, "linestyle": "none", "markerfacecolor": "white"}
+TITLE = "What one gets by stopping early"
+CAPTION = """
+Ours, not the paper's. Test error (video: RMSE on one batch spread over the test set) or accuracy (text,
+language model) of what the readout makes of each layer's output, test noise at the training level, against the
+layers computed: all layers of a model cost the same, so this is the compute spent. A panel for every model in
+use at its largest depth, and for every study in use that compares several arms as they are (the controls).
+Rings: the first layer from which on all are within 5 % of the error, or one point of the accuracy, of the last.
+Diamonds: the last layer of a model of the same arm trained with so few layers. Headline training level, mean
+over seeds; hollow points: a run with constraints ended infeasible.
+"""
+PARAMETERS = [
+    "eps",
+    "text.eps",
+    "lm.eps",
+    "arms",
+    "studies",
+    "objectives.${ours}",
+    "profiles.${profile}.video",
+    "profiles.${profile}.text",
+    "profiles.${profile}.lm",
+]
+
+
+class Panel(NamedTuple):
+    """The cells of one model on one data set, of a task's grid or of a study."""
+
+    task: str
+    experiment: str
+    dataset: str
+    model: str
+    layers: int
+    eps: float
+    arms: list[str]
+
+
+def render(results: pd.DataFrame, params: Params) -> Figure:
+    """RMSE (0-255) or accuracy against the layers computed. Raises UserError without rows of a panel."""
+    shown = panels(params)
+    columns = min(COLUMNS, len(shown))
+    rows = -(-len(shown) // columns)
+    figure, grid = style.panels(params, rows, columns, style.TEXT, 0.7 + 1.75 * rows, TASKS)
+    every = [axes for line in grid for axes in line]
+    for panel, axes in zip(shown, every, strict=False):
+        stage = "evaluate_study" if panel.experiment in params.studies else f"evaluate_{panel.task}"
+        setting = {name: getattr(panel, name) for name in ("experiment", "dataset", "model", "eps")}
+        _draw(axes, panel, curves.required(results, stage, **setting), params)
+    for axes in every[len(shown) :]:
+        axes.set_axis_off()
+    words = {"within 5 % or one point of the last layer": NEAR, "trained with so few layers": SHALLOW}
+    for label, look in words.items():
+        every[0].add_line(Line2D([], [], color=style.GREY, label=label, **look))
+    style.legend(figure, columns=3)
+    return figure
+
+
+def panels(params: Params) -> list[Panel]:
+    """What is shown: every model in use, and the studies of several arms."""
+    found = []
+    for task in (task for task in TASKS if curves.in_use(params, task)):
+        section, eps = getattr(params, task), headline(params, task)
+        dataset, _ = curves.choice(section, DATASETS.get(task, ""), "")
+        for model in section.models:
+            depth = max(params.model_budget(model)["layers"])
+            found.append(Panel(task, task, dataset, model, depth, eps, params.arms))
+    for name in params.studies:
+        study = params.studied(name)
+        compares = study.vary is None and not study.named and study.times == 1 and len(study.beside) > 1
+        if compares and params.runs(study):
+            depth, arms = study_cells(params, name)[0].layers, [*study.beside, study.arm]
+            found.append(Panel(study.task, name, study.dataset, study.model, depth, float(study.eps), arms))
+    return found
+
+
+def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
+    metric, words, tolerance = MEASURES[panel.task]
+    cells, at_level = cells_table(rows, params), {"split": "test", "gamma": panel.eps}
+    for place, arm in enumerate(panel.arms):
+        cell = {"arm": arm, "layers": panel.layers}
+        points = curves.curve(rows, "layer", metric, **at_level, **cell)
+        curves.draw(axes, points, arm, curves.state(cells, **cell), marker="o", markersize=2.2)
+        color = style.color(arm)
+        if len(points):
+            ring = NEAR | {
+                "markersize": NEAR["markersize"] + 2 * min(place, 4)
+            }  # of two at one layer both are seen
+            near = first_near(points, tolerance, metric == "accuracy")
+            axes.plot(near.index, near, color=color, zorder=3, clip_on=False, **ring)
+        for depth in sorted(set(select(rows, arm=arm)["layers"]) - {panel.layers}):
+            shallow = curves.curve(rows, "layer", metric, **at_level, arm=arm, layers=depth)
+            axes.plot(shallow.index[-1:], shallow.iloc[-1:], color=color, zorder=4, **SHALLOW)
+    study = "" if panel.experiment == panel.task else f"\nstudy {panel.experiment}"
+    axes.set_title(f"{style.name(panel.model)}, {style.name(panel.dataset)}{study}")
+    axes.set(xlabel="layers computed", ylabel=words)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    if metric == "accuracy":
+        style.percent(axes)
+    else:
+        style.logarithmic(axes)
+
+
+def first_near(points: pd.Series, tolerance: float, accuracy: bool) -> pd.Series:
+    """The point of the first layer from which on no number is further from the last one's than the tolerance.
+
+    Of errors the tolerance is a share of the last one, of accuracies a difference; better counts as near.
+    """
+    worse = points.iloc[-1] - points if accuracy else points / points.iloc[-1] - 1
+    far = worse.index[worse > tolerance]
+    return points[points.index > far.max()].iloc[:1] if len(far) else points.iloc[:1]

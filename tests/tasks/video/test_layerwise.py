@@ -1,0 +1,85 @@
+"""The quality of every layer's answer, against scikit-image on single pictures."""
+
+import numpy as np
+import pytest
+import torch
+from skimage.metrics import peak_signal_noise_ratio, structural_similarity
+from torch import Tensor
+
+from descent.models.parts.denoiser import Denoiser
+from descent.tasks.video.data import Frames
+from descent.tasks.video.layerwise import METRICS, qualities, rows
+from descent.tasks.video.quality import SETTINGS
+from tests.fakes.core import small_params
+from tests.fakes.video import noise
+
+CPU, SIZE, LEVELS, SIGMA = torch.device("cpu"), 24, (0.2, 0.6), 0.5
+EVALUATION = small_params().video.evaluation.model_copy(update={"batch": 3})
+
+
+class Halving(Denoiser):
+    """Layer 0 answers the noisy input, each next one has half its error, the last one none."""
+
+    def __init__(self, clean: Tensor) -> None:
+        super().__init__()
+        self.clean = clean
+
+    def states(self, noisy: Tensor) -> list[Tensor]:
+        self.noisy = noisy
+        return [self.clean + share * (noisy - self.clean) for share in (1, 0.5, 0)]
+
+    def readout(self, state: Tensor) -> Tensor:
+        return state
+
+
+@pytest.fixture(scope="module")
+def measured() -> tuple[Halving, np.ndarray]:
+    frames, used = noise(9, seed=0, height=SIZE, width=SIZE), [0, 4, 8]
+    model = Halving(torch.from_numpy(frames[used])[None].float() / 255)
+    inputs = Frames(frames, np.zeros(9, int), np.arange(9))
+
+    def apply(clean: Tensor, level: Tensor, stream: object, sigma: float) -> Tensor:
+        return clean + sigma * level[:, None, None, None] * stream.normal(1, *clean.shape[1:])
+
+    return model, qualities(model, inputs, LEVELS, apply, SIGMA, EVALUATION, CPU)
+
+
+def test_they_are_scikit_images_on_one_batch_spread_over_the_inputs(measured: tuple) -> None:
+    model, found = measured
+    assert found.shape == (len(METRICS), len(LEVELS), 3)
+    clean = model.clean[0].numpy()
+    for cell in range(len(LEVELS)):
+        for layer, answers in enumerate(model.states(model.noisy)[:2]):
+            answer = answers[cell].numpy()
+            clipped = answer.clip(0, 1)
+            alike = [structural_similarity(*pair, **SETTINGS) for pair in zip(clean, clipped, strict=True)]
+            expected = [255 * np.sqrt(((answer - clean) ** 2).mean())]
+            expected += [peak_signal_noise_ratio(clean, clipped, data_range=1), np.mean(alike)]
+            np.testing.assert_allclose(found[:, cell, layer], expected, rtol=1e-4)
+
+
+def test_the_input_itself_scores_its_noise_and_half_the_error_half_of_that(measured: tuple) -> None:
+    _, found = measured
+    rmse = found[METRICS.index("rmse_layer")]
+    noisy = [255 * SIGMA * level for level in LEVELS]
+    np.testing.assert_allclose(rmse[:, 0], noisy, rtol=0.05)
+    np.testing.assert_allclose(rmse[:, 1] / rmse[:, 0], 0.5, rtol=1e-5)
+    np.testing.assert_allclose(rmse[0, 0] / rmse[1, 0], LEVELS[0] / LEVELS[1], rtol=1e-5)  # the same unit noise
+
+
+def test_an_answer_without_error_has_no_psnr(measured: tuple) -> None:
+    _, found = measured
+    own = list(rows(found[:, 0], LEVELS[0]))
+    assert {(row["metric"], row["layer"]) for row in own} == {
+        (metric, layer) for metric in METRICS for layer in range(3)
+    } - {("psnr_layer", 2)}
+    assert all(row["gamma"] == LEVELS[0] and row["split"] == "test" for row in own)
+
+
+def test_patches_below_the_window_have_no_ssim() -> None:
+    frames = noise(3, seed=1, height=8, width=8)
+    model = Halving(torch.from_numpy(frames)[None].float() / 255)
+    found = qualities(
+        model, Frames(frames, np.zeros(3, int), np.arange(3)), (0.0,), lambda x, *_: x + 0.1, 1.0, EVALUATION, CPU
+    )
+    assert {row["metric"] for row in rows(found[:, 0], 0.0)} == {"rmse_layer", "psnr_layer"}
