@@ -1,0 +1,6 @@
+"""Interruptions."""
+from pathlib import Path
+
+
+def campaign(folder: Path) -> dict[str, str]:
+    return {}
