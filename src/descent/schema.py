@@ -20,7 +20,7 @@ Item = TypeVar("Item")
 def _once(values: list[Item]) -> list[Item]:
     twice = [value for number, value in enumerate(values) if value in values[:number]]
     if twice:
-        raise ValueError(f"{twice[0]} stands there twice")
+        raise ValueError(f"a value stands there twice: {twice[0]}")
     return values
 
 
