@@ -60,7 +60,7 @@ class TrainTokenizer(Schema):
     """A vocabulary made from the data set's own training texts."""
 
     kind: Annotated[str, Field(pattern="^(wordpiece|bpe)$")]
-    vocabulary: Annotated[int, Field(ge=300)]  # byte-level BPE begins with 256 symbols
+    vocabulary: Annotated[int, Field(ge=300, le=10_000_000)]  # byte-level BPE begins with 256 symbols
 
 
 class TokenizerSource(OneOf):

@@ -1,4 +1,5 @@
 """Interruptions."""
+
 from pathlib import Path
 
 

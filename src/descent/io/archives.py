@@ -84,7 +84,7 @@ class _Strict(tarfile.TarInfo):
 def _check_inside(archive: Path, member: str, plain: bool, folder: bool) -> None:
     path = PurePosixPath(member.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or not plain or not (path.parts or folder):
-        what = "is a link or a device" if not plain else "points outside the folder" if path.parts else "is no name"
+        what = "points outside the folder, or nowhere" if plain else "is a link or a device"
         raise UserError(f"{archive.name} is not safe to unpack: {member!r} {what}")
 
 

@@ -55,8 +55,8 @@ def _check_address(url: str) -> None:
     """Raises UserError for what cannot be the address of a file on a server."""
     try:
         parts, name = urlsplit(url), file_name(url)
-        host = parts.hostname or ""
-        known = parts.scheme in ("http", "https") and host and " " not in host and (parts.port is None or parts.port)
+        host, port = parts.hostname or " ", parts.port
+        known = parts.scheme in ("http", "https") and " " not in host and port != 0
     except ValueError:  # a port or an IPv6 host that is none
         known, name = False, ""
     if not known or name in ("", ".", "..") or len(name) > LONGEST or "/" in name or not name.isprintable():

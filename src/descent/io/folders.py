@@ -1,6 +1,5 @@
 """Folders and small files that are there whole or not at all, and what is in a folder."""
 
-import hashlib
 import os
 import shutil
 import uuid
@@ -59,11 +58,22 @@ def write_text(path: Path, text: str) -> None:
         partial.write_text(text, encoding="utf-8")
 
 
-def content(folder: Path) -> dict[str, str]:
-    """The sha256 of the files that a library loads a model from, by name; empty where there is no such folder."""
-    loaded = [*folder.glob("config.json"), *folder.glob("*.safetensors*"), *folder.glob("*.bin*")]
-    found = {}
-    for path in sorted(loaded):
-        with path.open("rb") as file:
-            found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
+def walk(root: Path) -> Iterator[tuple[Path, list[str]]]:
+    """A folder and all below it, through links too, with the files of each; hidden folders are left out.
+
+    A link to a folder above it leads round, and is left out.
+    """
+    for folder, names in _walk(str(root), ()):
+        yield Path(folder), names
+
+
+def _walk(folder: str, above: tuple[str, ...]) -> Iterator[tuple[str, list[str]]]:
+    real = os.path.realpath(folder)
+    if any(Path(own).is_relative_to(real) for own in above):
+        return
+    for place, folders, names in os.walk(folder):
+        yield place, names
+        folders[:] = [name for name in folders if not name.startswith((".", "__MACOSX"))]
+        for link in [Path(place) / name for name in folders]:
+            if link.is_symlink():
+                yield from _walk(str(link), (*above, os.path.realpath(place)))

@@ -21,7 +21,9 @@ def local(local_data: str, path: str) -> Path:
         found = project_root() / Path(local_data).expanduser() / Path(path).expanduser()
         found.exists()
     except RuntimeError:  # of ~name
-        raise UserError(f"{local_data or path}: there is no user {_user(local_data, path)!r}; mend the path") from None
+        raise UserError(
+            f"{local_data or path}: there is no user {_user(local_data, path)!r}; mend the path"
+        ) from None
     except OSError as error:
         raise UserError(f"{path[:100]}: {error.strerror}; mend the path in params.yaml") from None
     return found

@@ -2,12 +2,10 @@
 
 import gzip
 import io
-import os
 import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-
 
 from descent.io import archives
 from descent.tasks.video import manifest
@@ -59,7 +57,10 @@ def encrypted() -> bytes:
 def swollen() -> bytes:
     """Little that unpacks to more than the limit of a case's files."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file, file.open(FRAME, "w", force_zip64=True) as member:
+    with (
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file,
+        file.open(FRAME, "w", force_zip64=True) as member,
+    ):
         for _ in range(300):
             member.write(bytes(1 << 20))
     return buffer.getvalue()
@@ -77,7 +78,9 @@ def unpacked(name: str, content: bytes | Callable[[], bytes]) -> Callable[[], ob
             archives.unpack(Path("in", name), folder)
         finally:
             outside = [path for path in Path().iterdir() if path.name not in ("in", "deep")]
-            assert not outside and os.listdir("deep") == ["out"], "something landed outside"
+            assert not outside and [path.name for path in Path("deep").iterdir()] == ["out"], (
+                "something landed outside"
+            )
 
     return act
 
@@ -162,5 +165,11 @@ HANDLED: list[tuple[str, str, bytes, int]] = [
 CASES = [
     *(Case("archive", name, unpacked(file, content), told) for name, file, content, told in REFUSED),
     *(Case("archive", name, whole(file, content, count)) for name, file, content, count in HANDLED),
-    Case("archive", "little that unpacks to more than a file may hold", unpacked("a.zip", swollen), "the disk is full", alone=True),
+    Case(
+        "archive",
+        "little that unpacks to more than a file may hold",
+        unpacked("a.zip", swollen),
+        "the disk is full",
+        alone=True,
+    ),
 ]

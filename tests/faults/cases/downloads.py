@@ -127,7 +127,11 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
     ("nothing at all", answered([200], body=b""), "has the sha256"),
     ("an answer that points to itself", answered([302], {"Location": "/files/a.zip"}), GIVEN_UP),
     ("an answer that points nowhere", answered([302], {"Location": "http://127.0.0.1:1/"}), GIVEN_UP),
-    ("an answer that points to a file of this machine", answered([302], {"Location": "file:///etc/passwd"}), GIVEN_UP),
+    (
+        "an answer that points to a file of this machine",
+        answered([302], {"Location": "file:///etc/passwd"}),
+        GIVEN_UP,
+    ),
     ("a port that nobody listens at", unheard, GIVEN_UP),
     *(
         (name, lambda url=url: download(url, SHA), NO_URL)

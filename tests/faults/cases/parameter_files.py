@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from descent.config import load
-from tests.faults.case import Case
 from tests.fakes.core import PARAMS
+from tests.faults.case import Case
 
 FILE = Path("params.yaml")
 NOT_YAML = "params.yaml is not YAML"

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from descent import cells, components
-from descent.config import Params
 from descent.components import TASKS
+from descent.config import Params
 from descent.schema import validated
 from descent.tasks.common.items import budget_of, setting, settings_by_arm
 from tests.fakes.core import small_params
@@ -95,7 +95,11 @@ SINGLE: list[tuple[str, dict[str, Any], str]] = [
     ("a depth twice", {f"{VIDEO}.layers": [3, 3]}, "twice"),
     ("a seed twice", {f"{VIDEO}.seeds": [0, 0]}, "twice"),
     ("a test level twice", {"video.evaluation.gammas": [0.5, 0.5]}, "twice"),
-    ("an arm beside a study twice", {"study.infeasible": {"beside": ["unconstrained"] * 2}, "studies": ["infeasible"]}, "twice"),
+    (
+        "an arm beside a study twice",
+        {"study.infeasible": {"beside": ["unconstrained"] * 2}, "studies": ["infeasible"]},
+        "twice",
+    ),
     ("an unknown key", {"gamma": 1.0}, "gamma: unknown key"),
     ("an unknown key of an arm", {f"{OURS}.rho2": 1.0}, "rho2: unknown key"),
     ("an unknown key of a model", {"models.ut.residul": True}, "residul: unknown key"),
@@ -109,20 +113,45 @@ SINGLE: list[tuple[str, dict[str, Any], str]] = [
     ("a frame of 2**40 pixels a side", {"video.frame": {"size": 2**40, "patch": 4}}, "size"),
     ("seeds of more than 64 bits", {f"{VIDEO}.seeds": [2**70]}, "seeds"),
     ("two sources", {"profiles.demo.data.ucsd": {"path": "x"}}, "exactly one of generate, path, url"),
-    ("a url without its sha256", {"profiles.demo.data.ucsd": {"generate": None, "url": "http://x/a.zip"}}, "sha256"),
+    (
+        "a url without its sha256",
+        {"profiles.demo.data.ucsd": {"generate": None, "url": "http://x/a.zip"}},
+        "sha256",
+    ),
     (
         "a sha256 in capitals",
         {"profiles.demo.data.ucsd": {"generate": None, "url": "http://x/a.zip", "sha256": "A" * 64}},
         "sha256",
     ),
-    ("no heads", {f"{LM}.models.causal_lm.weights": {"random": {
-        "width": 8, "heads": 0, "key_value_heads": 1, "feedforward": 8}}}, "heads"),
-    ("heads that do not divide the width", {f"{TEXT}.models.distilbert.weights": {"random": {
-        "width": 8, "heads": 3, "feedforward": 8}}}, "not a multiple of heads"),
-    ("a width of 2**50", {f"{TEXT}.models.distilbert.weights": {"random": {
-        "width": 2**50, "heads": 2, "feedforward": 8}}}, "width"),
-    ("a vocabulary of ten", {f"{TEXT}.tokenizers.bert": {"train": {"kind": "bpe", "vocabulary": 10}}}, "vocabulary"),
-    ("a kind of tokenizer that is none", {f"{TEXT}.tokenizers.bert": {"train": {"kind": "x", "vocabulary": 500}}}, "kind"),
+    (
+        "no heads",
+        {
+            f"{LM}.models.causal_lm.weights": {
+                "random": {"width": 8, "heads": 0, "key_value_heads": 1, "feedforward": 8}
+            }
+        },
+        "heads",
+    ),
+    (
+        "heads that do not divide the width",
+        {f"{TEXT}.models.distilbert.weights": {"random": {"width": 8, "heads": 3, "feedforward": 8}}},
+        "not a multiple of heads",
+    ),
+    (
+        "a width of 2**50",
+        {f"{TEXT}.models.distilbert.weights": {"random": {"width": 2**50, "heads": 2, "feedforward": 8}}},
+        "width",
+    ),
+    (
+        "a vocabulary of ten",
+        {f"{TEXT}.tokenizers.bert": {"train": {"kind": "bpe", "vocabulary": 10}}},
+        "vocabulary",
+    ),
+    (
+        "a kind of tokenizer that is none",
+        {f"{TEXT}.tokenizers.bert": {"train": {"kind": "x", "vocabulary": 500}}},
+        "kind",
+    ),
     ("a path that is a number", {"profiles.demo.data.ucsd": {"generate": None, "path": 3}}, "path"),
     ("a path that is empty", {"profiles.demo.data.ucsd": {"generate": None, "path": ""}}, "path"),
     ("a hub id that is empty", {"profiles.demo.data.imdb": {"generate": None, "hub": {"id": ""}}}, "hub"),
@@ -162,6 +191,9 @@ CASES = [
         for path, kind in KEYS_OF.items()
         for name, value in WRONG[kind]
     ),
-    *(Case("parameter value", name, lambda changes=changes: values(changes), told) for name, changes, told in SINGLE),
+    *(
+        Case("parameter value", name, lambda changes=changes: values(changes), told)
+        for name, changes, told in SINGLE
+    ),
     *(Case("parameter value", name, lambda changes=changes: values(changes)) for name, changes in HANDLED),
 ]

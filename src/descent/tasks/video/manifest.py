@@ -3,10 +3,10 @@
 import json
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 from descent.errors import UserError
+from descent.io.folders import walk
 
 FRAMES = {".tif", ".tiff", ".jpg", ".jpeg", ".png", ".bmp"}
 VIDEOS = {".avi", ".mp4"}
@@ -16,24 +16,11 @@ NAME = "source.json"
 def media_files(root: Path) -> list[str]:
     """Paths of all frames and videos under a folder, relative to it, sorted; hidden files are left out."""
     found = []
-    for folder, names in _walk(str(root), ()):
+    for folder, names in walk(root):
         for name in names:
             if not name.startswith(".") and Path(name).suffix.lower() in FRAMES | VIDEOS:
                 found.append((Path(folder) / name).relative_to(root).as_posix())
     return sorted(found)
-
-
-def _walk(folder: str, above: tuple[str, ...]) -> Iterator[tuple[str, list[str]]]:
-    """A folder and all below it, through links too, with the files of each; a link to a folder above leads round
-    and is left out."""
-    real = os.path.realpath(folder)
-    if real in above or any(own.startswith(os.path.join(real, "")) for own in above):
-        return
-    for place, folders, names in os.walk(folder):
-        yield place, names
-        folders[:] = [name for name in folders if not name.startswith((".", "__MACOSX"))]
-        for name in [name for name in folders if os.path.islink(os.path.join(place, name))]:
-            yield from _walk(os.path.join(place, name), (*above, real, os.path.realpath(place)))
 
 
 def write(folder: Path, root: Path) -> int:

@@ -97,7 +97,9 @@ def prepare(
             **statistics(histograms["train"]),
         }
         if not meta["sigma"]:
-            raise UserError(f"{dataset}: all training frames are of one gray, which gives noise no scale (sigma is 0)")
+            raise UserError(
+                f"{dataset}: all training frames are of one gray, which gives noise no scale (sigma is 0)"
+            )
         (folder / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n")
     if meta["repeated"]:
         print(f"{dataset}: {meta['repeated']} of {len(clips['test'])} test clips are among the training clips too")
