@@ -10,6 +10,9 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of a disk, of a user's part 
 INTERRUPTED = "\ninterrupted; what was finished is kept, run the same command to go on"
 
 
+NO_ROOM = ("No space left", "File too large", "os error 28", "os error 27", " requested and ", "PytorchStreamWriter")
+
+
 class UserError(Exception):
     """A condition to be told in one message that says what to do."""
 
@@ -43,12 +46,19 @@ def sentence(error: BaseException) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return "there is not enough memory: end other programs, or lower the batch, and run the same command again"
-    if isinstance(error, OSError) and error.errno in FULL:
-        place = error.filename or error
+    if full(error):
+        place = getattr(error, "filename", None) or error
         return f"the disk is full ({place}): free some space and run the same command again"
     if isinstance(error, OSError) and error.errno and error.filename:
         return f"{error.filename}: {error.strerror}; mend that and run the same command again"
     return ""
+
+
+def full(error: BaseException) -> bool:
+    """Whether an error means that a disk, or a user's part of it, is full; not all libraries give it a number."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno in FULL
+    return not isinstance(error, UserError) and any(words in str(error) for words in NO_ROOM)
 
 
 def _check_words(entry: Callable[..., None], words: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from tqdm import tqdm
 
-from descent.errors import FULL, UserError
+from descent.errors import UserError, full
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz")
 READ = 1 << 20
@@ -45,7 +45,7 @@ def unpack(archive: Path, folder: Path) -> None:
     except DAMAGE as error:
         raise UserError(f"{archive.name} is damaged or incomplete ({error}); get it again") from None
     except OSError as error:  # a file and a folder of one name, or a name that is too long
-        if error.errno in FULL or error.errno is None:
+        if full(error) or error.errno is None:
             raise
         member = str(error.filename or "")[-80:]
         raise UserError(f"{archive.name} cannot be unpacked here ({error.strerror}: ...{member})") from None

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from descent.errors import FULL, UserError
+from descent.errors import UserError, full
 
 Answer = TypeVar("Answer")
 
@@ -32,6 +32,6 @@ def told(
     try:
         return load()
     except kinds as error:
-        if isinstance(error, OSError) and error.errno in FULL:
+        if full(error):
             raise
         raise UserError(f"{failed} ({reason(error)}).\n{advice}") from None

@@ -1,11 +1,25 @@
 """Folders and small files that are there whole or not at all, and what is in a folder."""
 
+import errno
 import os
 import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from descent.errors import full
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """A full disk is told with the path that was written, by whatever library."""
+    try:
+        yield
+    except Exception as error:
+        if full(error):
+            raise OSError(errno.ENOSPC, "no room", str(path)) from None
+        raise
 
 
 @contextmanager
@@ -20,9 +34,10 @@ def atomic_folder(folder: Path, shared: bool = False) -> Iterator[Path]:
     own = f"-{uuid.uuid4().hex[:8]}" if shared else ""
     partial = folder.with_name(f".{folder.name}.partial{own}")
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
     try:
-        yield partial
+        partial.mkdir(parents=True)
+        with naming(folder):
+            yield partial
         if folder.exists():  # a folder cannot be renamed onto one that holds files
             shutil.rmtree(folder)
         partial.rename(folder)
@@ -39,7 +54,8 @@ def atomic_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        yield partial
+        with naming(path):
+            yield partial
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from descent.cells import REFERENCES
 from descent.config import Params
+from descent.io.folders import atomic_file
 
 COLUMN, TEXT = 3.3, 6.9  # inches: the widths of a column and of the text of a two-column page
 VIDEO = ("video",)  # the tasks of a figure or table that does not name its own as TASKS
@@ -167,9 +168,9 @@ def _rank(label: str) -> int:
 def save(figure: Figure, path: Path) -> None:
     """Write PDF or PNG; the same figure gives the same bytes (no date, no program version, a settled layout)."""
     dropped = {".pdf": {"CreationDate": None, "Creator": None, "Producer": None}, ".png": {"Software": None}}
-    path.parent.mkdir(parents=True, exist_ok=True)
     _settle(figure)
-    figure.savefig(path, dpi=180, metadata=dropped[path.suffix])
+    with atomic_file(path) as partial:
+        figure.savefig(partial, format=path.suffix[1:], dpi=180, metadata=dropped[path.suffix])
 
 
 def _settle(figure: Figure) -> None:

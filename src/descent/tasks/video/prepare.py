@@ -4,7 +4,6 @@ import hashlib
 import json
 import math
 import os
-import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -21,6 +20,7 @@ from tqdm import tqdm
 
 from descent.config import Params
 from descent.errors import UserError
+from descent.io import processes
 from descent.io.folders import atomic_folder
 from descent.tasks.video.clips import Clip, find_clips, read_frames
 from descent.tasks.video.schema import Frame, Source
@@ -164,16 +164,21 @@ def _decode_all(jobs: list[Job], workers: int) -> Iterator[Decoded]:
         return
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker)
     try:
-        yield from pool.map(_decode, jobs)
+        with processes.unheard():
+            decoded = pool.map(_decode, jobs)
+        yield from decoded
     except BrokenProcessPool:
         raise UserError("a process that decodes clips was killed; free some memory and run again") from None
+    except BaseException:  # a clip may be long
+        processes.stop()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _start_worker() -> None:
+    processes.begin()
     cv2.setNumThreads(0)  # a process per core is enough
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends them all
 
 
 def _decode(job: Job) -> Decoded:
