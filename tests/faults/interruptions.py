@@ -66,7 +66,12 @@ def start(folder: Path, stage: str) -> subprocess.Popen:
     """A stage in a process group of its own, as a shell starts it."""
     command = [sys.executable, "-m", f"stages.{stage.split()[0]}", *stage.split()[1:]]
     return subprocess.Popen(
-        command, cwd=folder, env=core.environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        command,
+        cwd=folder,
+        env=core.environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         start_new_session=True,
     )
 
@@ -158,7 +163,9 @@ def _disturbed(folder: Path, random: Random) -> dict[str, str]:
         for _ in range(TIMES):
             kind = SIGNALS[number % len(SIGNALS)]
             after = random.choice((0.3, 1.0, 2.0, 3.0, 4.0)) + random.random()
-            found[f"interruption: {stage}, {kind.name} after {after:.1f} s"] = interrupted(folder, stage, kind, after)
+            found[f"interruption: {stage}, {kind.name} after {after:.1f} s"] = interrupted(
+                folder, stage, kind, after
+            )
             number += 1
         found[f"stage after its interruptions: {stage}"] = whole(folder, stage)
     return found

@@ -1,14 +1,17 @@
 """Downloads that resume, and that are what their checksum says."""
 
+import fcntl
 import hashlib
+import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import requests
 import urllib3
-from filelock import FileLock
 from tqdm import tqdm
 
 from descent.errors import UserError
@@ -33,7 +36,7 @@ def download(url: str, sha256: str) -> Path:
     target = folder / f"{sha256[:16]}-{file_name(url)}"
     try:
         folder.mkdir(exist_ok=True)
-        with FileLock(target.with_name(f".{target.name}.lock")):  # of two downloads the second finds the file
+        with _alone(folder):  # of two downloads of one file the second finds it
             if not target.exists():
                 partial = target.with_name(target.name + ".part")
                 _transfer(url, partial)
@@ -49,6 +52,17 @@ def download(url: str, sha256: str) -> Path:
             "sha256 into params.yaml."
         )
     return target
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Other processes that download wait meanwhile; a killed one holds nobody up."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _check_address(url: str) -> None:
