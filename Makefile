@@ -8,11 +8,7 @@ export PYTHONUNBUFFERED := 1
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
-<<<<<<< HEAD
-.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures-one figures-two test test-fast lint format publish evidence bench check-store clean-store
-=======
-.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures tables denoise complete test test-fast lint format publish evidence bench check-store clean-store
->>>>>>> hA
+.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures-one figures-two denoise complete test test-fast lint format publish evidence bench check-store prune-store clean-store faults audit
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -103,6 +99,16 @@ bench: setup  ## cost of the constraints, and of stacks against single runs, as 
 
 check-store: setup  ## look at every finished cell and score; what is damaged is set aside
 	python -m stages.check_store
+
+prune-store: setup  ## forget cells and scores that no params.yaml of any branch or experiment asks for
+	python -m stages.prune_store
+
+faults: setup  ## bad input, damage and interruptions, case by case (20 minutes; goes on where it was stopped)
+	PYTHONPATH=src python -m tests.faults.campaign
+
+audit: setup  ## known faults of the pinned packages (needs a network)
+	@python -c 'import pip_audit' 2> /dev/null || { echo "pip-audit is not there: $(VENV)/bin/pip install pip-audit"; exit 1; }
+	pip-audit --requirement requirements.txt --requirement requirements-dev.txt
 
 clean-store:  ## forget finished cells and checkpoints (they are only a cache)
 	rm -rf .cells

@@ -1,6 +1,7 @@
 """One thin entry per kind of stage: parse the identity, load params.yaml, call the library, save."""
 
 import os
+import signal
 import sys
 
 AGAIN = "activate the project's environment (source .venv/bin/activate; `make setup` makes it) and run that again"
@@ -24,3 +25,18 @@ sys.path.insert(0, "src")
 # Read when torch loads: threads that wait for each other sleep. Spinning, they take the core from whoever they
 # wait for as soon as anything else runs on the machine, and a step takes forty times as long.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+def _interrupted(number: int, frame: object) -> None:
+    """Nothing has begun: an exception would only show where the imports are."""
+    from descent import errors
+
+    os.write(2, f"{errors.INTERRUPTED}\n".encode())
+    os._exit(130)
+
+
+# While an entry imports what it needs (`python -m` has not named it yet); errors.run takes over, or whoever else
+# imports stages.
+if sys.argv[0] == "-m":
+    for _number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(_number, _interrupted)

@@ -241,6 +241,8 @@ class Params(Schema):
         task = self.task_of(study.model)
         if task != study.task:
             raise UserError(f"{where}: {study.model} is a model of {task}, not of {study.task}")
+        if len({*study.beside}) < len(study.beside):
+            raise UserError(f"{where}: an arm stands in beside twice: {', '.join(study.beside)}")
         if study.vary is None and study.arm in study.beside:
             raise UserError(f"{where}: {study.arm} stands in beside too, and would be trained twice")
         if study.vary is not None and not study.values:

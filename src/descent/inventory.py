@@ -96,4 +96,5 @@ def _fetched(need: Need, sized: bool) -> str:
         length = requests.head(need.url, timeout=PATIENCE, allow_redirects=True).headers.get("Content-Length")
     except requests.RequestException:
         return f"{need.url} (its server does not answer now)"
-    return f"{need.url} ({int(length):,} bytes)" if length else f"{need.url} (of unknown length)"
+    known = length is not None and length.isdecimal()
+    return f"{need.url} ({int(length):,} bytes)" if known else f"{need.url} (of unknown length)"

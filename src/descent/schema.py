@@ -3,18 +3,28 @@
 import json
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from descent.errors import UserError
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1)]
-Seed = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Checksum = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Place = Annotated[str, Field(pattern=r"^[^\x00]+$")]  # a path, an address, a repository
 Item = TypeVar("Item")
-Grid = Annotated[list[Item], Field(min_length=1)]
+
+
+def _once(values: list[Item]) -> list[Item]:
+    twice = [value for number, value in enumerate(values) if value in values[:number]]
+    if twice:
+        raise ValueError(f"a value stands there twice: {twice[0]}")
+    return values
+
+
+Grid = Annotated[list[Item], Field(min_length=1), AfterValidator(_once)]
 
 
 class Schema(BaseModel):
@@ -42,7 +52,7 @@ class OneOf(Schema):
 class Hub(Schema):
     """A repository of the Hugging Face hub; without a revision its newest state."""
 
-    id: str
+    id: Place
     revision: str | None = None
 
 
@@ -50,14 +60,14 @@ class TrainTokenizer(Schema):
     """A vocabulary made from the data set's own training texts."""
 
     kind: Annotated[str, Field(pattern="^(wordpiece|bpe)$")]
-    vocabulary: Annotated[int, Field(ge=300)]  # byte-level BPE begins with 256 symbols
+    vocabulary: Annotated[int, Field(ge=300, le=10_000_000)]  # byte-level BPE begins with 256 symbols
 
 
 class TokenizerSource(OneOf):
     """Where a tokenizer comes from."""
 
     train: TrainTokenizer | None = None
-    path: str | None = None
+    path: Place | None = None
     hub: Hub | None = None
 
 

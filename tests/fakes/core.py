@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,7 @@ def values(changes: dict[str, Any] | None = None) -> dict[str, Any]:
 
     Keys of changes are dotted paths; a mapping replaces the values that it names and no others.
     """
-    found = core_yaml.read(PARAMS)
+    found = json.loads(_frozen())
     for path, value in [*SMALL.items(), *(changes or {}).items()]:
         *parents, last = path.split(".")
         node = found
@@ -156,6 +157,11 @@ def values(changes: dict[str, Any] | None = None) -> dict[str, Any]:
         # A copy of its own, in which no two sections are the same object.
         node[last] = json.loads(json.dumps(node[last] | value if fits else value))
     return found
+
+
+@cache
+def _frozen() -> str:
+    return json.dumps(core_yaml.read(PARAMS))
 
 
 def small_params(changes: dict[str, Any] | None = None) -> Params:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from descent.io.folders import atomic_file, atomic_folder, content, write_text
+from descent.io.folders import atomic_file, atomic_folder, write_text
+from descent.io.model_files import content
 
 
 def test_a_folder_takes_the_place_of_the_earlier_one_when_it_is_whole(tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
 """The results table: one number a row, nothing aggregated; a missing number is a missing row."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from descent.errors import UserError
+from descent.io.folders import atomic_file
 
 COLUMNS = {
     "profile": str,
@@ -94,10 +94,8 @@ def write(rows: pd.DataFrame, path: Path) -> None:
     if unknown:
         raise ValueError(f"unknown metrics {sorted(unknown)}")
     table = table.sort_values(list(COLUMNS), ignore_index=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(f".partial{os.getpid()}")  # experiments share the store of scores
-    table.to_parquet(partial, index=False, write_page_checksum=True)
-    partial.replace(path)
+    with atomic_file(path) as partial:  # experiments share the store of scores
+        table.to_parquet(partial, index=False, write_page_checksum=True)
 
 
 def collect(paths: Iterable[Path], profile: str) -> pd.DataFrame:

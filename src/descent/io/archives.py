@@ -8,10 +8,11 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from descent.errors import UserError
+from descent.errors import UserError, full
 from descent.io.progress import Bar
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz")
+READ = 1 << 20
 DAMAGE = (
     tarfile.TarError,
     zipfile.BadZipFile,
@@ -33,7 +34,8 @@ def unpack(archive: Path, folder: Path) -> None:
     """Unpack a .zip, .tar, .tar.gz or .tgz into a folder.
 
     Raises:
-        UserError: unknown suffix, damaged or truncated archive, or a member that points outside the folder.
+        UserError: unknown suffix, damaged or truncated archive, a member that points outside the folder, or names
+            that the file system does not take.
     """
     check_suffix(archive.name)
     unpack_one = _unpack_zip if archive.name.lower().endswith(".zip") else _unpack_tar
@@ -41,6 +43,11 @@ def unpack(archive: Path, folder: Path) -> None:
         unpack_one(archive, folder)
     except DAMAGE as error:
         raise UserError(f"{archive.name} is damaged or incomplete ({error}); get it again") from None
+    except OSError as error:  # a file and a folder of one name, or a name that is too long
+        if full(error) or error.errno is None:
+            raise
+        member = str(error.filename or "")[-80:]
+        raise UserError(f"{archive.name} cannot be unpacked here ({error.strerror}: ...{member})") from None
 
 
 def _unpack_tar(archive: Path, folder: Path) -> None:
@@ -54,8 +61,10 @@ def _unpack_tar(archive: Path, folder: Path) -> None:
         # Python before 3.11.4 has no filters, and needs none after the check; later ones ask for a choice.
         tar.extraction_filter = getattr(tarfile, "data_filter", None)
         for member in tar:
-            _check_inside(archive, member.name, plain=member.isfile() or member.isdir())
+            _check_inside(archive, member.name, plain=member.isfile() or member.isdir(), folder=member.isdir())
             tar.extract(member, folder)
+        while tar.fileobj.read(READ):  # a gzip's checksum stands at its end, behind what a tar has use for
+            pass
 
 
 class _Strict(tarfile.TarInfo):
@@ -71,15 +80,16 @@ class _Strict(tarfile.TarInfo):
             raise tarfile.ReadError(str(error)) from None
 
 
-def _check_inside(archive: Path, member: str, plain: bool) -> None:
+def _check_inside(archive: Path, member: str, plain: bool, folder: bool) -> None:
     path = PurePosixPath(member.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or not plain:
-        what = "points outside the folder" if plain else "is a link or a device"
+    if path.is_absolute() or ".." in path.parts or not plain or not (path.parts or folder):
+        what = "points outside the folder, or nowhere" if plain else "is a link or a device"
         raise UserError(f"{archive.name} is not safe to unpack: {member!r} {what}")
 
 
 def _unpack_zip(archive: Path, folder: Path) -> None:
     with zipfile.ZipFile(archive) as file:
         for member in Bar(file.infolist(), desc=f"unpacking {archive.name}", unit="file"):
-            _check_inside(archive, member.filename, plain=not stat.S_ISLNK(member.external_attr >> 16))
+            link = stat.S_ISLNK(member.external_attr >> 16)
+            _check_inside(archive, member.filename, plain=not link, folder=member.is_dir())
             file.extract(member, folder)

@@ -18,11 +18,20 @@ SCALARS = (  # tag, pattern, the characters that it begins with; the first that 
     ("merge", r"<<", "<"),
 )
 
+LARGEST = 100_000  # values of a file, of which params.yaml holds some two thousand
+
 
 class Core(yaml.SafeLoader):
     """PyYAML's safe loader with the scalars of YAML 1.2; dates are words, and no key stands in a section twice."""
 
     yaml_implicit_resolvers: ClassVar[dict] = {}
+
+    def get_single_node(self) -> yaml.Node | None:
+        """The file as nodes, none of which refers to itself, and no bomb of aliases of aliases."""
+        node = super().get_single_node()
+        if node is not None and _size(node, {}) > LARGEST:
+            raise yaml.composer.ComposerError(None, None, f"its aliases stand for more than {LARGEST} values")
+        return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         """A section; PyYAML itself would keep the last of two values and say nothing, where DVC refuses them."""
@@ -33,6 +42,20 @@ class Core(yaml.SafeLoader):
                 raise yaml.constructor.ConstructorError(None, None, told, key.start_mark)
             seen.add(key.value if isinstance(key, yaml.ScalarNode) else id(key))
         return super().construct_mapping(node, deep)
+
+
+def _size(node: yaml.Node, known: dict[int, int | None]) -> int:
+    """How many nodes there are below and with this one, where each alias is written out."""
+    if id(node) not in known:
+        known[id(node)] = None  # until it is counted
+        children = [] if isinstance(node, yaml.ScalarNode) else node.value
+        pairs = isinstance(node, yaml.MappingNode)
+        known[id(node)] = 1 + sum(
+            _size(child, known) for children in (children if pairs else [children]) for child in children
+        )
+    if known[id(node)] is None:
+        raise yaml.composer.ComposerError(None, None, "an alias refers to itself", node.start_mark)
+    return known[id(node)]
 
 
 def _int(loader: Core, node: yaml.ScalarNode) -> int:
@@ -59,9 +82,15 @@ def read(path: Path) -> Any:
     Raises:
         UserError: a missing or unreadable file.
     """
+    if path.exists() and not path.is_file():  # a pipe would be waited for, a device has no end
+        raise UserError(f"{path} is no file")
     try:
-        return yaml.load(path.read_text(), Core)
+        return yaml.load(path.read_text(encoding="utf-8"), Core)
     except FileNotFoundError:
         raise UserError(f"{path} is missing; run from the project's root") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    except RecursionError:
+        raise UserError(f"{path} is not YAML for people: it is nested too deeply") from None
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or a number of thousands of digits
         raise UserError(f"{path} is not YAML: {error}") from None

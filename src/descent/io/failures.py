@@ -1,13 +1,11 @@
 """What other people's libraries raise, as one message for a user."""
 
-import errno
 from collections.abc import Callable
 from typing import TypeVar
 
-from descent.errors import UserError
+from descent.errors import UserError, full
 
 Answer = TypeVar("Answer")
-FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk: told in its own words
 
 
 def reason(error: BaseException) -> str:
@@ -34,6 +32,6 @@ def told(
     try:
         return load()
     except kinds as error:
-        if isinstance(error, OSError) and error.errno in FULL:
+        if full(error):
             raise
         raise UserError(f"{failed} ({reason(error)}).\n{advice}") from None

@@ -1,12 +1,25 @@
 """Folders and small files that are there whole or not at all, and what is in a folder."""
 
-import hashlib
+import errno
 import os
 import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from descent.errors import full
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """A full disk is told with the path that was written, by whatever library."""
+    try:
+        yield
+    except Exception as error:
+        if full(error):
+            raise OSError(errno.ENOSPC, "no room", str(path)) from None
+        raise
 
 
 @contextmanager
@@ -21,9 +34,10 @@ def atomic_folder(folder: Path, shared: bool = False) -> Iterator[Path]:
     own = f"-{uuid.uuid4().hex[:8]}" if shared else ""
     partial = folder.with_name(f".{folder.name}.partial{own}")
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
     try:
-        yield partial
+        partial.mkdir(parents=True)
+        with naming(folder):
+            yield partial
         if folder.exists():  # a folder cannot be renamed onto one that holds files
             shutil.rmtree(folder)
         partial.rename(folder)
@@ -40,7 +54,8 @@ def atomic_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        yield partial
+        with naming(path):
+            yield partial
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
@@ -59,11 +74,22 @@ def write_text(path: Path, text: str) -> None:
         partial.write_text(text, encoding="utf-8")
 
 
-def content(folder: Path) -> dict[str, str]:
-    """The sha256 of the files that a library loads a model from, by name; empty where there is no such folder."""
-    loaded = [*folder.glob("config.json"), *folder.glob("*.safetensors*"), *folder.glob("*.bin*")]
-    found = {}
-    for path in sorted(loaded):
-        with path.open("rb") as file:
-            found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
+def walk(root: Path) -> Iterator[tuple[Path, list[str]]]:
+    """A folder and all below it, through links too, with the files of each; hidden folders are left out.
+
+    A link to a folder above it leads round, and is left out.
+    """
+    for folder, names in _walk(str(root), ()):
+        yield Path(folder), names
+
+
+def _walk(folder: str, above: tuple[str, ...]) -> Iterator[tuple[str, list[str]]]:
+    real = os.path.realpath(folder)
+    if any(Path(own).is_relative_to(real) for own in above):
+        return
+    for place, folders, names in os.walk(folder):
+        yield place, names
+        folders[:] = [name for name in folders if not name.startswith((".", "__MACOSX"))]
+        for link in [Path(place) / name for name in folders]:
+            if link.is_symlink():
+                yield from _walk(str(link), (*above, os.path.realpath(place)))

@@ -13,7 +13,7 @@ class Problem(Schema):
     alpha: Share
     R0: Positive
     margin: Share  # enforced to spare: alpha + margin and R0 (1 - margin), while feasibility asks for alpha and R0
-    cap_layer: Literal[0, 1]
+    cap_layer: Annotated[int, Field(ge=0, le=1)]  # Literal[0, 1] would take true
     constraint: Literal["difference", "ratio", "log"]
     through_previous: bool
     resilience: Literal["slacks", "decay", "none"]

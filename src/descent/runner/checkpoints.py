@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from descent.io.folders import naming
 from descent.runner import integrity
 
 
@@ -28,7 +29,8 @@ class FileCheckpoint:
         partial = self.path.with_suffix(f".partial{uuid.uuid4().hex[:8]}")
         state = {name: part.state_dict() for name, part in parts.items()} | {"run": vars(run)}
         try:
-            torch.save(state, partial)
+            with naming(self.path):
+                torch.save(state, partial)
             partial.replace(self.path)
         finally:
             partial.unlink(missing_ok=True)

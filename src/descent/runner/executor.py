@@ -1,6 +1,7 @@
 """Where stacks are trained and evaluated: one after another on a GPU, side by side on a CPU's cores."""
 
 import os
+import pickle
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +14,8 @@ import torch
 
 from descent.cells import Cell
 from descent.errors import UserError
+from descent.io import processes
+from descent.io.failures import reason
 
 Work = Callable[[Sequence[Cell], Callable[[int], Any]], None]
 
@@ -45,7 +48,8 @@ def run_all(
     counter, stop = context.Value("q", 0), context.Event()
     start = (counter, stop, os.getpid(), max(1, cores // planned))
     with ProcessPoolExecutor(min(cores, len(stacks)), context, _begin, start) as pool:
-        waiting = {pool.submit(_work, work, stack) for stack in stacks}
+        with processes.unheard():
+            waiting = {pool.submit(_work, work, stack) for stack in stacks}
         told = 0
         try:
             while waiting:
@@ -60,7 +64,10 @@ def run_all(
                 "a process was killed, most likely for lack of memory: lower training.stack_elements.cpu "
                 "or the batch, and run the same command again"
             ) from None
-        finally:  # after a failure, or an interruption
+        except BaseException:  # an epoch may be long
+            processes.stop()
+            raise
+        finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
 
@@ -70,6 +77,7 @@ _shared: tuple[Any, Any] | None = None  # the worker's view of the work done, an
 
 def _begin(counter: Any, stop: Any, parent: int, threads: int) -> None:
     global _shared
+    processes.begin()
     _shared = counter, stop
     torch.set_num_threads(threads)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
@@ -91,4 +99,18 @@ def _work(work: Work, stack: Sequence[Cell]) -> None:
         if stop.is_set():
             raise InterruptedError("another stack failed")
 
-    work(stack, progress)
+    try:
+        work(stack, progress)
+    except SystemExit:  # told by the parent to end; the pool would have the worker wait for more
+        os._exit(1)
+    except Exception as error:
+        raise _travelling(error) from error
+
+
+def _travelling(error: Exception) -> Exception:
+    """The error, or its words where it cannot be pickled and read again: the pool would call the worker killed."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {reason(error)}")
+    return error

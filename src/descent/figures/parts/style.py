@@ -13,6 +13,7 @@ from PIL import Image
 
 from descent.cells import REFERENCES
 from descent.config import Params
+from descent.io.folders import atomic_file
 
 COLUMN, TEXT = 3.3, 6.9  # inches: the widths of a column and of the text of a two-column page
 VIDEO = ("video",)  # the tasks of a figure or table that does not name its own as TASKS
@@ -196,14 +197,15 @@ def save(figure: Figure, path: Path) -> None:
     The page holds all PNGs: 256 colours make them a third as large, and a sheet full of pictures is drawn coarser.
     """
     dropped = {".pdf": {"CreationDate": None, "Creator": None, "Producer": None}, ".png": {"Software": None}}
-    path.parent.mkdir(parents=True, exist_ok=True)
     _settle(figure)
     crowded = sum(len(axes.images) for axes in figure.axes) > CROWDED
-    figure.savefig(path, dpi=110 if crowded else 180, metadata=dropped[path.suffix])
-    if path.suffix == ".png":
-        with Image.open(path) as picture:
-            fewer = picture.convert("RGB").quantize(256)
-        fewer.save(path, optimize=True)
+    with atomic_file(path) as partial:
+        dpi = 110 if crowded else 180
+        figure.savefig(partial, format=path.suffix[1:], dpi=dpi, metadata=dropped[path.suffix])
+        if path.suffix == ".png":
+            with Image.open(partial) as picture:
+                fewer = picture.convert("RGB").quantize(256)
+            fewer.save(partial, format="png", optimize=True)
 
 
 def _settle(figure: Figure) -> None:

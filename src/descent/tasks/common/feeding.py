@@ -3,12 +3,15 @@
 from collections.abc import Sequence, Set
 from typing import Any
 
+import torch
 from torch import nn
 
 from descent.cells import Cell
 from descent.components import load
 from descent.config import Params
-from descent.io.folders import content
+from descent.errors import UserError
+from descent.io.failures import reason
+from descent.io.model_files import content
 from descent.io.places import local
 from descent.runner.fingerprint import digest
 from descent.schema import Budget
@@ -18,9 +21,22 @@ APART = {"layers", "lr", "arms", "test_inputs"}  # of a budget: enters with the 
 
 
 def build(model: str, settings: dict[str, Any], budget: Budget, inputs: Any, cells: Sequence[Cell]) -> nn.Module:
-    """A stack of cells of one arm and depth."""
-    own, seeds = settings[cells[0].arm], [cell.seed for cell in cells]
-    return load("models", model).build(own, budget, inputs, cells[0].layers, seeds)
+    """A stack of cells of one arm and depth.
+
+    Raises:
+        UserError: it cannot be built from the weights that it is to begin with.
+    """
+    own, seeds, places = settings[cells[0].arm], [cell.seed for cell in cells], _places(budget)
+    try:
+        return load("models", model).build(own, budget, inputs, cells[0].layers, seeds)
+    except (UserError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:  # of a wrong config.json a library raises whatever it stumbles over
+        if not places:
+            raise
+        raise UserError(
+            f"{model} cannot be built from {places[0]} ({reason(error)}): get its files again"
+        ) from None
 
 
 def definition(
@@ -35,13 +51,18 @@ def definition(
 ) -> dict[str, Any]:
     """What a cell's weights depend on beside its identity and setting; its batches have no use for `unread`."""
     own = budget.model_dump(exclude=APART | unread)
-    sources = [source["path"] for source in own.values() if isinstance(source, dict) and source.get("path")]
     batches = f"descent.tasks.{task}.batches"
     return {
         "code": digest((COMPUTES, f"descent.arms.{cell.arm}", load("models", model).build.__module__, batches)),
-        "files": [content(local(params.local_data, path)) for path in sources],
+        "files": [content(local(params.local_data, path)) for path in _places(budget)],
         "model": settings[cell.arm].model_dump(),
         "budget": own,
         "training": params.training.model_dump(exclude={"checkpoint_seconds", "stack_elements"}),
         **facts,
     }
+
+
+def _places(budget: Budget) -> list[str]:
+    """The folders that a budget names."""
+    own = budget.model_dump(exclude=APART)
+    return [source["path"] for source in own.values() if isinstance(source, dict) and source.get("path")]

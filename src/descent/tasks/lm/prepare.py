@@ -18,7 +18,8 @@ from descent.tasks.lm.prompts import Style, prompt
 from descent.tasks.lm.speaker import Speaker, build
 from descent.tasks.text import arrays
 from descent.tasks.text.arrays import SPLITS, Encoded
-from descent.tasks.text.prepare import held_out
+from descent.tasks.text.prepare import LONGEST, held_out
+from descent.tasks.text.tokenizers import check_known
 
 
 def stage(params: Params, dataset: str) -> None:
@@ -87,9 +88,11 @@ def prepare(
             )
     completed = _prompts_of(splits["test"]) if prompts is None else prompts
     completed = [{**row, "prompt": prompt(style, row["instruction"])} for row in completed.to_dict("records")]
+    frequencies = {"frequencies": arrays.frequencies(encoded["train"], speaker.vocabulary)}
+    specials = [number for number in (speaker.begin, speaker.end) if number is not None]
+    check_known(speaker.tokenizer, frequencies["frequencies"], specials)
     with atomic_folder(out) as folder:
         (folder / "prompts.json").write_text(json.dumps(completed, indent=1) + "\n")
-        frequencies = {"frequencies": arrays.frequencies(encoded["train"], speaker.vocabulary)}
         meta = {
             "dataset": dataset,
             "tokenizer": tokenizer_name,
@@ -157,10 +160,10 @@ def _raw(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame | None, dict[str, Any
     try:
         facts = json.loads((folder / "source.json").read_text())
         prompts = folder / "prompts.parquet"
-        table = pd.read_parquet(folder / "instructions.parquet")
+        table = pd.read_parquet(folder / "instructions.parquet").map(lambda text: text[:LONGEST])
         found = pd.read_parquet(prompts) if prompts.exists() else None
         return table, found, {key: facts[key] for key in ("synthetic", "origin", "dropped")}
-    except (OSError, ValueError, KeyError, pa.ArrowException):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError, pa.ArrowException):
         raise UserError(
             f"{folder} is missing or incomplete: run `dvc repro --force download_lm@{folder.name}`"
         ) from None

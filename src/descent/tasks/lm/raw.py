@@ -103,16 +103,17 @@ def _frame(dataset: ModuleType, path: Path) -> pd.DataFrame:
     try:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
+        # Not splitlines: U+2028 and its like may stand within a line of JSON.
         rows = (
-            [json.loads(line) for line in text.splitlines() if line]
+            [json.loads(line) for line in text.split("\n") if line.strip()]
             if path.suffix == ".jsonl"
             else json.loads(text)
         )
         if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
             raise ValueError("it is no list of objects")
         return pd.DataFrame(rows)
-    except (OSError, ValueError, pa.ArrowException) as error:
+    except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
         raise UserError(f"{path} cannot be read ({reason(error)}); expected {dataset.TREE}") from None
 
 
@@ -120,8 +121,11 @@ def _prompts(table: pd.DataFrame, where: str) -> pd.DataFrame:
     """instruction and dataset of AlpacaEval's prompts."""
     if "instruction" not in table:
         raise UserError(f"{where}: the prompts have no column 'instruction', only {', '.join(table.columns)}")
-    dataset = table.get("dataset", "prompts")
-    return pd.DataFrame({"instruction": table["instruction"].astype(str), "dataset": dataset})
+    told = pd.DataFrame({"instruction": table["instruction"], "dataset": table.get("dataset", "prompts")})
+    told = told[told["instruction"].map(lambda value: isinstance(value, str) and bool(value.strip()))]
+    if told.empty:
+        raise UserError(f"{where}: the prompts hold no instruction")
+    return told.astype(str)
 
 
 def _from_hub(dataset: ModuleType, wanted: Hub) -> pd.DataFrame:

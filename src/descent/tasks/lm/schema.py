@@ -11,6 +11,7 @@ from descent.schema import (
     Hub,
     NonNegative,
     OneOf,
+    Place,
     Schema,
     Seed,
     TokenizerSource,
@@ -32,7 +33,7 @@ class Source(OneOf):
     """
 
     generate: GenerateInstructions | None = None
-    path: str | None = None
+    path: Place | None = None
     hub: Hub | None = None
     prompts: Hub | None = None
     instructions: Count | None = None
@@ -80,7 +81,7 @@ class Grids(Schema):
     """What a profile gives the language model: the grid, and each model's budget."""
 
     prompt: Literal["alpaca", "plain"]
-    max_tokens: Annotated[int, Field(ge=8)]
+    max_tokens: Annotated[Count, Field(ge=8)]
     eps: list[NonNegative]
     seeds: Grid[Seed]
     batch: Count

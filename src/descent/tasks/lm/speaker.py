@@ -76,9 +76,9 @@ def _number(tokenizer: Tokenizer, folder: Path, name: str) -> int | None:
         path = folder / file
         if path.is_file():
             settings = told(lambda path=path: json.loads(path.read_text()), f"cannot read {path}", AGAIN)
-            token = settings.get(name)
-            token = token["content"] if isinstance(token, dict) else token  # with or without its settings
-            if token is not None and tokenizer.token_to_id(token) is not None:
+            token = settings.get(name) if isinstance(settings, dict) else None
+            token = token.get("content") if isinstance(token, dict) else token  # with or without its settings
+            if isinstance(token, str) and tokenizer.token_to_id(token) is not None:
                 return tokenizer.token_to_id(token)
     return None
 

@@ -23,6 +23,7 @@ from descent.schema import TokenizerSource
 from descent.tasks.text import arrays, tokenizers
 from descent.tasks.text.arrays import SPLITS, Encoded
 
+LONGEST = 1 << 17  # characters of a text that are read: a word of ten million would take a tokenizer minutes
 CHUNK = 1000  # texts that are tokenised at once, on all cores
 
 
@@ -92,14 +93,16 @@ def prepare(
     known, size = set(examples["train"].texts), tokenizers.vocabulary(tokenizer)
     encoded, cut = _encoded(dataset, splits, tokenizer, max_tokens)
     texts = {split: len(encoded[split].labels) for split in SPLITS}
+    frequencies = {"frequencies": arrays.frequencies(encoded["train"], size)}
+    ends = tokenizers.special(tokenizer)
+    tokenizers.check_known(tokenizer, frequencies["frequencies"], (ends.pad, ends.first, ends.last))
     with atomic_folder(out) as folder:
-        frequencies = {"frequencies": arrays.frequencies(encoded["train"], size)}
         meta = {
             "dataset": dataset,
             "tokenizer": tokenizer_name,
             "profile": profile,
             "vocabulary": size,
-            "pad": tokenizers.special(tokenizer).pad,
+            "pad": ends.pad,
             "pairs": isinstance(splits["test"].texts[0], tuple),
             "max_tokens": max_tokens,
             "repeated": sum(text in known for text in splits["test"].texts),
@@ -115,6 +118,8 @@ def prepare(
         f"{dataset}, {tokenizer_name}: {longer:,} of {total:,} texts ({longer / total:.1%}) are longer than "
         f"{max_tokens} tokens and were cut"
     )
+    if meta["repeated"]:
+        print(f"{meta['repeated']:,} of {texts['test']:,} test texts are among the training texts too")
 
 
 def _split(dataset: str, examples: dict[str, Examples], share: float) -> dict[str, Examples]:
@@ -175,12 +180,13 @@ def _raw(folder: Path) -> tuple[dict[str, Examples], dict[str, Any]]:
         parts = {}
         for part in ("train", "test"):
             table = pq.read_table(folder / f"{part}.parquet")
-            texts = table["text"].to_pylist()
+            texts = [text[:LONGEST] for text in table["text"].to_pylist()]
             if "pair" in table.column_names:
-                texts = list(zip(texts, table["pair"].to_pylist(), strict=True))
+                pairs = [text[:LONGEST] for text in table["pair"].to_pylist()]
+                texts = list(zip(texts, pairs, strict=True))
             parts[part] = Examples(texts, table["label"].to_numpy())
         return parts, {key: facts[key] for key in ("synthetic", "classes", "dropped")}
-    except (OSError, ValueError, KeyError, pa.ArrowException):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError, pa.ArrowException):
         raise UserError(
             f"{folder} is missing or incomplete: run `dvc repro --force download_text@{folder.name}`"
         ) from None

@@ -2,8 +2,6 @@
 
 import csv
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +9,7 @@ import pyarrow as pa
 
 from descent.errors import UserError
 from descent.io.failures import reason
+from descent.io.folders import walk
 from descent.tasks.text.tables import Layout, Part, check_classes, clean, columns
 
 # The same part in several formats (MultiNLI comes as .jsonl and as .txt) is read once, from the first of these.
@@ -56,7 +55,7 @@ def locate(root: Path, form: Layout) -> dict[str, list[Path]]:
     Where no folder has both, what the first folder with either has.
     """
     best: dict[str, list[Path]] = {}
-    for folder in sorted(_folders(root), key=lambda path: (len(path.parts), path)):
+    for folder in sorted((folder for folder, _ in walk(root)), key=lambda path: (len(path.parts), path)):
         found = {}
         for part, beginnings in (("train", form.train), ("test", form.test)):
             if form.folders and all((folder / part / label).is_dir() for label in form.folders):
@@ -67,12 +66,6 @@ def locate(root: Path, form: Layout) -> dict[str, list[Path]]:
             return found
         best = best or found
     return best
-
-
-def _folders(root: Path) -> Iterator[Path]:
-    for folder, folders, _ in os.walk(root, followlinks=True):
-        folders[:] = [name for name in folders if not name.startswith((".", "__MACOSX"))]
-        yield Path(folder)
 
 
 def _files(folder: Path, beginnings: tuple[str, ...]) -> list[Path]:
@@ -93,14 +86,28 @@ def _frame(path: Path, form: Layout) -> pd.DataFrame:
             return pd.read_parquet(path)
         if path.suffix in (".jsonl", ".json"):
             return _json_lines(path, form)
-        quoting = csv.QUOTE_MINIMAL if path.suffix == ".csv" else csv.QUOTE_NONE  # MultiNLI's tabs quote nothing
-        separator = "," if path.suffix == ".csv" else "\t"
-        # Texts such as "NA" or "null" are texts.
-        return pd.read_csv(path, sep=separator, quoting=quoting, dtype=str, keep_default_na=False)
+        return _separated(path)
     except UNREADABLE as error:
         raise UserError(
             f"{path} cannot be read ({reason(error)}); expected {path.suffix or 'UTF-8 texts'}: get it again"
         ) from None
+
+
+def _separated(path: Path) -> pd.DataFrame:
+    """A file of commas or tabs. Texts such as "NA" or "null" are texts."""
+    commas = path.suffix == ".csv"
+    quoting = csv.QUOTE_MINIMAL if commas else csv.QUOTE_NONE  # MultiNLI's tabs quote nothing
+    form = {"sep": "," if commas else "\t", "quoting": quoting, "dtype": str, "keep_default_na": False}
+    # Not with the first line as the header: lines with one field too many would make an index of their first.
+    whole = pd.read_csv(path, header=None, **form)
+    header, table = list(whole.iloc[0].fillna("")), whole.iloc[1:]
+    if twice := [name for name in header if header.count(name) > 1 and name]:
+        raise ValueError(f"the column {twice[0]!r} stands there twice")
+    if commas and (short := table.isna().any(axis=1)).any():
+        raise ValueError(
+            f"row {short.idxmax()} has fewer fields than the header, or others too many: quote commas"
+        )
+    return table.fillna("").set_axis(header, axis=1).reset_index(drop=True)
 
 
 def _class_folders(folder: Path, labels: tuple[str, ...]) -> pd.DataFrame:
@@ -118,13 +125,13 @@ def _class_folders(folder: Path, labels: tuple[str, ...]) -> pd.DataFrame:
 def _json_lines(path: Path, form: Layout) -> pd.DataFrame:
     """One object a line; of its keys only those that matter, as MultiNLI's parses are ten times as long."""
     rows, names = [], None
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8-sig") as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
             try:
                 row = json.loads(line)
-            except json.JSONDecodeError:
+            except (ValueError, RecursionError):
                 row = None
             if not isinstance(row, dict):
                 raise ValueError(f"line {number} is not one JSON object")

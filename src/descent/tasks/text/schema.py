@@ -12,6 +12,7 @@ from descent.schema import (
     Hub,
     NonNegative,
     OneOf,
+    Place,
     Schema,
     Seed,
     TokenizerSource,
@@ -33,8 +34,8 @@ class Source(OneOf):
     """Where one data set comes from: exactly one of generate, path, url (with sha256), hub."""
 
     generate: GenerateTexts | None = None
-    path: str | None = None
-    url: str | None = None
+    path: Place | None = None
+    url: Place | None = None
     sha256: Checksum | None = None
     hub: HubData | None = None
     train_texts: Count | None = None
@@ -68,7 +69,7 @@ class Text(Schema):
 class Grids(Schema):
     """What a profile gives text: the grid, and each model's budget in place of or beside the common one."""
 
-    max_tokens: Annotated[int, Field(ge=4)]
+    max_tokens: Annotated[Count, Field(ge=4)]
     eps: list[NonNegative]
     seeds: Grid[Seed]
     batch: Count

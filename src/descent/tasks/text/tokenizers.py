@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from jaxtyping import Int64
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from descent.errors import UserError
@@ -17,6 +19,7 @@ BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ROBERTA = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 FILES = "tokenizer.json, or vocab.txt (WordPiece, lower case), or vocab.json and merges.txt (byte-level BPE)"
 AGAIN = "Get it again."
+MOST = 10_000_000  # tokens of a vocabulary
 RAREST = 2  # a pair of symbols that occurs less often is not merged
 
 
@@ -76,8 +79,35 @@ def special(tokenizer: Tokenizer) -> Special:
 
 
 def vocabulary(tokenizer: Tokenizer) -> int:
-    """How many rows an embedding needs: one more than the largest token number."""
-    return max(tokenizer.get_vocab().values()) + 1
+    """How many rows an embedding needs: one more than the largest token number.
+
+    Raises:
+        UserError: more than any embedding has.
+    """
+    rows = max(tokenizer.get_vocab().values(), default=0) + 1
+    if rows > MOST:
+        raise UserError(
+            f"the tokenizer's vocabulary counts to {rows:,}, more than {MOST:,}: its files are damaged, get them again"
+        )
+    return rows
+
+
+def check_known(
+    tokenizer: Tokenizer, frequencies: Int64[np.ndarray, " vocabulary"], specials: Iterable[int]
+) -> None:
+    """Raises UserError for a tokenizer that knows less than half of what it reads in the training texts.
+
+    Args:
+        specials: numbers of the tokens around a text, which count for nothing.
+    """
+    unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
+    lost = 0 if unknown is None else int(frequencies[unknown])
+    known = int(frequencies.sum()) - lost - sum(int(frequencies[number]) for number in {*specials} - {unknown})
+    if known <= lost:
+        raise UserError(
+            f"the tokenizer knows almost none of the training texts' words ({known:,} tokens, and {lost:,} unknown): "
+            "take one of the texts' own language"
+        )
 
 
 def _enclose(tokenizer: Tokenizer) -> None:

@@ -16,6 +16,7 @@ from jaxtyping import UInt8
 from descent.errors import UserError
 from descent.tasks.video import manifest
 
+DEEP = cv2.IMREAD_GRAYSCALE | cv2.IMREAD_ANYDEPTH  # gray, with as many bits as the file has
 CHUNK = 64  # frames in memory at a time
 CONTAINERS = {"videos", "frames"}  # ShanghaiTech's folders between the split and its clips
 GROUND_TRUTH = re.compile(r"_gt$|_mask$", re.IGNORECASE)  # Test001_gt of UCSD, test_frame_mask of ShanghaiTech
@@ -174,10 +175,20 @@ def _video(path: Path) -> Iterator[UInt8[np.ndarray, "height width"]]:
 def _picture(path: Path) -> UInt8[np.ndarray, "height width"]:
     data = path.read_bytes() if path.exists() else b""
     # Not imread: it fills a JPEG that is cut short with gray and says nothing.
-    frame = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_GRAYSCALE) if data else None
+    frame = cv2.imdecode(np.frombuffer(data, np.uint8), DEEP) if data else None
     if frame is None:
         raise UserError(f"{path}: this frame is missing or cannot be decoded; copy it again")
-    return frame
+    return frame if frame.dtype == np.uint8 else _shallow(path, frame)
+
+
+def _shallow(path: Path, frame: np.ndarray) -> UInt8[np.ndarray, "height width"]:
+    """The upper 8 of 16 bits, where they are used."""
+    if frame.dtype != np.uint16 or frame.max() < 1 << 12:
+        raise UserError(
+            f"{path}: the frame holds {8 * frame.itemsize} bits a pixel and its largest value is {frame.max()}, which "
+            "would be black or nothing in 8 bits: convert the frames to 8 bits"
+        )
+    return (frame >> 8).astype(np.uint8)
 
 
 def _silence_codecs() -> None:

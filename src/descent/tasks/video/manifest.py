@@ -2,9 +2,11 @@
 
 import json
 import os
+import stat
 from pathlib import Path
 
 from descent.errors import UserError
+from descent.io.folders import walk
 
 FRAMES = {".tif", ".tiff", ".jpg", ".jpeg", ".png", ".bmp"}
 VIDEOS = {".avi", ".mp4"}
@@ -14,8 +16,7 @@ NAME = "source.json"
 def media_files(root: Path) -> list[str]:
     """Paths of all frames and videos under a folder, relative to it, sorted; hidden files are left out."""
     found = []
-    for folder, folders, names in os.walk(root, followlinks=True):  # pathlib does not follow linked folders
-        folders[:] = [name for name in folders if not name.startswith((".", "__MACOSX"))]
+    for folder, names in walk(root):
         for name in names:
             if not name.startswith(".") and Path(name).suffix.lower() in FRAMES | VIDEOS:
                 found.append((Path(folder) / name).relative_to(root).as_posix())
@@ -27,11 +28,14 @@ def write(folder: Path, root: Path) -> int:
 
     Files inside `folder` are listed as [path, size]. Files elsewhere carry their time of change too, so that
     the manifest, all that DVC sees of them, changes when one of them does.
+
+    Raises:
+        UserError: a link that leads nowhere, or a pipe or device, by the name of a frame.
     """
     inside = root == folder
     files = []
     for path in media_files(root):
-        status = (root / path).stat()
+        status = _status(root / path)
         files.append([path, status.st_size] if inside else [path, status.st_size, status.st_mtime_ns])
     content = {"root": "." if inside else str(root.resolve()), "files": files}
     (folder / NAME).write_text(json.dumps(content, indent=0) + "\n")
@@ -42,10 +46,27 @@ def read(folder: Path) -> tuple[Path, list[str]]:
     """The root of the media files that `folder`/source.json lists, and their paths relative to it.
 
     Raises:
-        UserError: there is no manifest in `folder`.
+        UserError: there is no manifest in `folder`, or something else.
     """
     try:
         content = json.loads((folder / NAME).read_text())
+        paths = [path for path, _size, *_changed in content["files"]]
+        if not all(isinstance(path, str) for path in paths):
+            raise ValueError("files are paths")
+        return folder / content["root"], paths
     except FileNotFoundError:
         raise UserError(f"{folder / NAME} is missing: run `dvc repro download_video@{folder.name}`") from None
-    return folder / content["root"], [path for path, *_ in content["files"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        again = f"run `dvc repro --force download_video@{folder.name}`"
+        raise UserError(f"{folder / NAME} lists no files: {again}") from None
+
+
+def _status(path: Path) -> os.stat_result:
+    """What the file system says of a media file."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise UserError(f"{path} is a link that leads nowhere ({error.strerror}): take it out") from None
+    if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for, a device has no end
+        raise UserError(f"{path} is no plain file: take it out")
+    return status

@@ -4,7 +4,6 @@ import hashlib
 import json
 import math
 import os
-import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -20,6 +19,7 @@ from jaxtyping import Int64
 
 from descent.config import Params
 from descent.errors import UserError
+from descent.io import processes
 from descent.io.folders import atomic_folder
 from descent.io.progress import Bar
 from descent.tasks.video.clips import Clip, find_clips, read_frames
@@ -27,7 +27,7 @@ from descent.tasks.video.schema import Frame, Source
 
 SPLITS = ("train", "validation", "test")
 Counts = Int64[np.ndarray, "256"]  # how often each pixel value occurs
-Decoded = tuple[int, Counts]  # frames of a clip, and its pixels
+Decoded = tuple[int, Counts, bytes]  # frames of a clip, its pixels, and a name for what they show
 Item = TypeVar("Item")
 
 
@@ -65,7 +65,7 @@ def prepare(
         workers: processes that decode; None takes one per core. The result does not depend on it.
 
     Raises:
-        UserError: too few clips for the split, or a clip that cannot be read.
+        UserError: too few clips for the split, a clip that cannot be read, or training frames of one gray.
     """
     clips = split_clips(find_clips(raw, source.part), frame.split, source)
     with atomic_folder(out) as folder:
@@ -74,13 +74,16 @@ def prepare(
             for split in SPLITS
             for number, clip in enumerate(clips[split])
         ]
-        digest, index, histograms = hashlib.sha256(), {}, {}
+        digest, index, histograms, shown = hashlib.sha256(), {}, {}, {}
         bar = Bar(desc=f"decoding {dataset}", total=len(jobs), unit="clip")
         with closing(_decode_all(jobs, min(workers or os.cpu_count() or 1, len(jobs)))) as decoded, bar:
             for split in SPLITS:
                 path = folder / f"{split}.npy"
-                histograms[split], index[split] = _join(path, clips[split], decoded, frame.size, digest, bar)
+                histograms[split], index[split], shown[split] = _join(
+                    path, clips[split], decoded, frame.size, digest, bar
+                )
         digest.update(json.dumps(index, sort_keys=True).encode())
+        trained = {*shown["train"], *shown["validation"]}
         meta = {
             "dataset": dataset,
             "profile": profile,
@@ -88,11 +91,18 @@ def prepare(
             "patch": frame.patch,
             "frames": {split: sum(count for *_, count in index[split]) for split in SPLITS},
             "clips": index,
+            "repeated": sum(clip in trained for clip in shown["test"]),
             "synthetic": source.generate is not None,
             "digest": digest.hexdigest(),
             **statistics(histograms["train"]),
         }
+        if not meta["sigma"]:
+            raise UserError(
+                f"{dataset}: all training frames are of one gray, which gives noise no scale (sigma is 0)"
+            )
         (folder / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n")
+    if meta["repeated"]:
+        print(f"{dataset}: {meta['repeated']} of {len(clips['test'])} test clips are among the training clips too")
 
 
 def split_clips(clips: Sequence[Clip], rule: str, source: Source) -> dict[str, list[Clip]]:
@@ -154,38 +164,44 @@ def _decode_all(jobs: list[Job], workers: int) -> Iterator[Decoded]:
         return
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker)
     try:
-        yield from pool.map(_decode, jobs)
+        with processes.unheard():
+            decoded = pool.map(_decode, jobs)
+        yield from decoded
     except BrokenProcessPool:
         raise UserError("a process that decodes clips was killed; free some memory and run again") from None
+    except BaseException:  # a clip may be long
+        processes.stop()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _start_worker() -> None:
+    processes.begin()
     cv2.setNumThreads(0)  # a process per core is enough
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends them all
 
 
 def _decode(job: Job) -> Decoded:
-    """Write a clip's frames to its part file; returns how many, and how often each pixel value occurs."""
-    frames, histogram = 0, np.zeros(256, np.int64)
+    """Write a clip's frames to its part file; returns what is to be known of them."""
+    frames, histogram, shown = 0, np.zeros(256, np.int64), hashlib.blake2b(digest_size=16)
     with job.part.open("wb") as file:
         for chunk in read_frames(job.clip, job.size, job.limit):
             file.write(chunk.data)
             frames += len(chunk)
             histogram += np.bincount(chunk.ravel(), minlength=256)
-    return frames, histogram
+            shown.update(chunk.data)
+    return frames, histogram, shown.digest()
 
 
 def _join(
     path: Path, clips: list[Clip], decoded: Iterator[Decoded], size: int, digest: Any, bar: Bar
-) -> tuple[Counts, list[list[Any]]]:
-    """Append the clips' part files to one .npy; returns the pixel counts and the clip index."""
-    histogram, index, first = np.zeros(256, np.int64), [], 0
+) -> tuple[Counts, list[list[Any]], list[bytes]]:
+    """Append the clips' part files to one .npy; returns the pixel counts, the clip index, and what clips show."""
+    histogram, index, names, first = np.zeros(256, np.int64), [], [], 0
     with path.open("wb") as file:
         _write_header(file, (0, size, size))
         for number, clip in enumerate(clips):
-            frames, counts = next(decoded)
+            frames, counts, shown = next(decoded)
             part = _part(path, number)
             with part.open("rb") as source:
                 while block := source.read(1 << 22):
@@ -193,12 +209,13 @@ def _join(
                     file.write(block)
             part.unlink()
             index.append([clip.name, first, frames])
+            names.append(shown)
             histogram += counts
             first += frames
             bar.update()
         file.seek(0)
         _write_header(file, (first, size, size))
-    return histogram, index
+    return histogram, index, names
 
 
 def _part(path: Path, number: int) -> Path:

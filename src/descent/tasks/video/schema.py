@@ -1,14 +1,14 @@
 """The sections of params.yaml about video."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from descent.schema import Checksum, Count, Evaluation, Grid, NonNegative, OneOf, Positive, Schema, Seed
+from descent.schema import Checksum, Count, Evaluation, Grid, NonNegative, OneOf, Place, Positive, Schema, Seed
 
 
 class Frame(Schema):
-    size: Count
+    size: Annotated[Count, Field(le=4096)]
     patch: Count
     split: Literal["official", "training_only"]
 
@@ -45,8 +45,8 @@ class Source(OneOf):
     """Where one data set comes from: exactly one of generate, path, url (with sha256)."""
 
     generate: Generate | None = None
-    path: str | None = None
-    url: str | None = None
+    path: Place | None = None
+    url: Place | None = None
     sha256: Checksum | None = None
     part: str | None = None
     train_clips: Count | None = None

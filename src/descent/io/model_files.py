@@ -1,0 +1,54 @@
+"""The files of a folder that a library loads a model from: all of them in the folder, and all of them known."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from descent.errors import UserError
+
+ADAPTERS = "adapter_config.json"
+
+
+def content(folder: Path) -> dict[str, str]:
+    """The sha256 of the files that a library loads a model from, by name; empty where there is no such folder.
+
+    Raises:
+        UserError: a file of the folder has the library load from elsewhere.
+    """
+    _check_inside(folder)
+    loaded = [*folder.glob("config.json"), *folder.glob("*.safetensors*"), *folder.glob("*.bin*")]
+    found = {}
+    for path in sorted(path for path in loaded if path.is_file()):
+        with path.open("rb") as file:
+            found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
+
+
+def _check_inside(folder: Path) -> None:
+    if (folder / ADAPTERS).exists():
+        raise UserError(f"{folder / ADAPTERS} has another model loaded: put the whole model's files there")
+    config = _values(folder / "config.json")
+    for key, value in config.items():
+        if key.endswith("heads") and isinstance(value, int) and value < 1:  # below zero the library takes it
+            raise UserError(f"{folder / 'config.json'} cannot be loaded: {key} is {value}")
+    named = []
+    for index in sorted(folder.glob("*.safetensors.index.json")):
+        files = _values(index).get("weight_map")
+        if not isinstance(files, dict) or not files:
+            raise UserError(f"{index} is no index of weights: get it again")
+        named += [(index, name) for name in files.values()]
+    if (own := config.get("transformers_weights")) is not None:
+        named.append((folder / "config.json", own))
+    for path, name in named:
+        if not isinstance(name, str) or name != Path(name).name:
+            raise UserError(f"{path} names a file outside its folder ({name!r}): its files belong beside it")
+
+
+def _values(path: Path) -> dict[str, Any]:
+    """Those of a JSON file; none where it holds something else, which the library tells."""
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

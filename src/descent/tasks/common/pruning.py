@@ -1,0 +1,124 @@
+"""What of the store no params.yaml asks for: neither the working one, nor that of a branch or an experiment.
+
+A cell is asked for where some params.yaml, in any of its profiles, names its data set, model, arm, depth, noise level
+and seed with its setting (objective and learning rate). What a search or another cell chose is not compared, nor are
+budgets, code and data, so that what is kept may be stale. Of a cell that two models share the name that trained it
+counts. Nothing that is dropped is lost but time.
+"""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from descent import config
+from descent.cells import Cell, grid, study_cells
+from descent.components import TASKS
+from descent.config import Params
+from descent.errors import UserError
+from descent.runner import integrity, store
+from descent.runner.followers import twin
+from descent.tasks.common.items import setting
+
+REFS = ("refs/heads", "refs/remotes", "refs/exps")  # the last are DVC's: finished, queued and running experiments
+IDENTITY = ("dataset", "model", "arm", "layers", "eps", "seed")
+FREE = ""  # in place of a setting that params.yaml does not give
+
+
+def prune(root: Path, params: list[Params]) -> tuple[int, int]:
+    """Delete what none of these parameters asks for; returns how many entries are kept, and how many gone."""
+    asked: dict[tuple, set[str]] = {}
+    for own in params:
+        for identity, values in _asked(own):
+            asked.setdefault(identity, set()).add(values)
+    kept = gone = 0
+    for place in _entries(root):
+        if _wanted(place, asked):
+            kept += 1
+        else:
+            gone += 1
+            shutil.rmtree(place) if place.is_dir() else place.unlink()
+    return kept, gone
+
+
+def every_params() -> list[Params]:
+    """The parameters of the working folder, of all branches and of all experiments.
+
+    Raises:
+        UserError: one that this code cannot read: what it asks for is not known.
+    """
+    texts = {"params.yaml": Path("params.yaml").read_text()}
+    for ref in _git("for-each-ref", "--format=%(refname)", *REFS).split():
+        text = _git("show", f"{ref}:params.yaml")
+        if text and text not in texts.values():
+            texts[ref] = text
+    return [_read(where, text) for where, text in texts.items()]
+
+
+def _read(where: str, text: str) -> Params:
+    file = store.root() / ".params.yaml"
+    file.parent.mkdir(exist_ok=True)
+    try:
+        file.write_text(text)
+        return config.load(file)
+    except UserError as error:
+        raise UserError(
+            f"the params.yaml of {where} cannot be read by this code, so that nobody knows what it asks for: delete "
+            f"that branch or experiment, or keep the store as it is\n{error}"
+        ) from None
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def _git(*words: str) -> str:
+    """What git says; nothing where there is no such file or no repository."""
+    return subprocess.run(["git", *words], capture_output=True, text=True).stdout
+
+
+def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
+    """The identity of every cell that the profiles of a params.yaml ask for, each with its setting."""
+    for profile in params.profiles:
+        own = params.model_copy(update={"profile": profile})
+        for task in TASKS:
+            section = getattr(own, task)
+            for cell in (c for d in section.datasets for m in section.models for c in grid(own, task, d, m)):
+                yield _identity(vars(cell)), _values(own, cell, {})
+        for name in own.studies:
+            study = own.studied(name)
+            longer = own.trained_longer(study.model, study.times) if own.runs(study) else own
+            for cell in study_cells(own, name):
+                changed = study.variants()[cell.varied] if cell.arm == study.arm else {}
+                yield _identity(vars(cell)), _values(longer, cell, changed)
+
+
+def _values(params: Params, cell: Cell, changed: dict[str, Any]) -> str:
+    search = getattr(getattr(params, params.task_of(cell.model)), "search", None)
+    searched = search is not None and cell.seed > 0 and search.arms.get(cell.arm)
+    if searched or twin(cell) is not None:
+        return FREE
+    return json.dumps(setting(params, cell, changed).definition(), sort_keys=True)
+
+
+def _identity(values: dict[str, Any]) -> tuple:
+    return tuple(values[key] for key in IDENTITY)
+
+
+def _entries(root: Path) -> Iterator[Path]:
+    """Cells, scores, and what was set aside or half written; locks and unfinished stacks are none."""
+    for place in sorted(root.iterdir()) if root.is_dir() else []:
+        if place.name not in integrity.APART:
+            yield place
+    yield from sorted((root / "scores").glob("*"))
+
+
+def _wanted(place: Path, asked: dict[tuple, set[str]]) -> bool:
+    if place.parent.name == "scores":
+        table = integrity.scores(place) if place.suffix == ".parquet" else None
+        return table is not None and (table.empty or _identity(table.iloc[0].to_dict()) in asked)
+    if integrity.fault(place, place.name):
+        return False
+    record = json.loads((place / integrity.RECORD).read_text())
+    settings = asked.get(_identity(record["cell"]), set())
+    return FREE in settings or json.dumps(record["setting"], sort_keys=True) in settings

@@ -1,0 +1,34 @@
+"""The demo asks no network: its stages run where every connection is refused."""
+
+import shutil
+import socket
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from stages import download, preprocess, train
+from tests.fakes.core import ROOT, serially, write_params
+from tests.faults.interruptions import DATA, PARAMS
+
+
+def refused(*arguments: object) -> NoReturn:
+    raise AssertionError(f"the network was asked: {arguments}")
+
+
+@pytest.mark.slow
+def test_data_and_training_of_every_task_ask_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, refused)
+    monkeypatch.setattr(socket, "getaddrinfo", refused)
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.delenv("DVC_ROOT", raising=False)
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    write_params(tmp_path, PARAMS)
+    serially(monkeypatch)
+    for task, dataset in DATA.items():
+        download.main(task, dataset)
+        preprocess.main(task, dataset)
+        train.main(task, dataset)
+        assert list(Path("data/runs", task).glob("*/*/*/weights.safetensors")), task

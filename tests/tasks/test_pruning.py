@@ -1,0 +1,76 @@
+"""The store keeps what some params.yaml asks for, and nothing else."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from descent.errors import UserError
+from descent.runner import store
+from descent.tasks.common import pruning
+from descent.tasks.video.data import Prepared
+from tests.fakes.core import enter_project, evaluate_cells, serially, small_params, train_cells, write_params
+
+ITEM = ("video", "ucsd", "ut")
+TINY = {
+    "video.models": ["ut"],
+    "studies": [],
+    "profiles.demo.video": {"layers": [2], "eps": [0.1], "epochs": 2},
+    "text.datasets": [],
+    "lm.datasets": [],
+}
+
+
+@pytest.fixture(autouse=True)
+def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
+    found = enter_project(tmp_path / "project", monkeypatch)
+    serially(monkeypatch)
+    return found
+
+
+def names() -> set[str]:
+    return {path.name for path in store.root().iterdir()} - {"locks", "scores", "stacks"}
+
+
+def test_what_is_asked_for_stays_and_what_is_not_goes() -> None:
+    asked = small_params(TINY | {"eps": 0.1})
+    train_cells(asked, *ITEM)
+    evaluate_cells(asked, "video", "ucsd")
+    ours, scores = names(), len(list((store.root() / "scores").iterdir()))
+    train_cells(small_params(TINY | {"eps": 0.3}), *ITEM)
+    train_cells(small_params(TINY | {"eps": 0.1, "objectives.constrained.alpha": 0.4}), *ITEM)
+    (store.root() / "b.damaged").mkdir()
+    assert len(names()) == len(ours) + 4, "two of another level, one of another alpha, one damaged"
+    assert pruning.prune(store.root(), [asked]) == (len(ours) + scores, 4) and names() == ours
+
+
+def test_what_another_branch_asks_for_stays() -> None:
+    one, other = small_params(TINY | {"eps": 0.1}), small_params(TINY | {"eps": 0.3})
+    for params in (one, other):
+        train_cells(params, *ITEM)
+    before = names()
+    pruning.prune(store.root(), [one, other])
+    assert names() == before
+
+
+def git(*words: str) -> None:
+    who = ["-c", "user.name=n", "-c", "user.email=e"]
+    subprocess.run(["git", *who, *words], check=True, capture_output=True)
+
+
+def test_the_parameters_of_all_branches_and_experiments_are_read() -> None:
+    git("init", "-q", "-b", "one")
+    for eps, name in ((0.1, "refs/heads/one"), (0.2, "refs/exps/12/34/one/bold-name"), (0.3, "")):
+        write_params(Path(), TINY | {"eps": eps})
+        if name:
+            git("add", "params.yaml")
+            git("commit", "-q", "-m", "x")
+            git("update-ref", name, "HEAD")
+    git("reset", "-q", "--soft", "HEAD~1")
+    assert sorted(params.eps for params in pruning.every_params()) == [0.1, 0.2, 0.3]
+
+
+def test_parameters_that_cannot_be_read_stop_it() -> None:
+    write_params(Path(), {"gamma": 1})
+    with pytest.raises(UserError, match=r"cannot be read by this code.*\n.*is not right:\n  gamma: unknown key"):
+        pruning.every_params()
