@@ -94,6 +94,7 @@ bench: setup  ## cost of the constraints, and of stacks against single runs, as 
 	PYTHONPATH=src python -m tests.bench.steps
 	PYTHONPATH=src python -m tests.bench.text
 	PYTHONPATH=src python -m tests.bench.lm
+	PYTHONPATH=src python -m tests.bench.video
 
 check-store: setup  ## look at every finished cell and score; what is damaged is set aside
 	python -m stages.check_store
