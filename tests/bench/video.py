@@ -57,9 +57,7 @@ def decoding(values: Params, clips: int, frames: int) -> None:
             pairs.append((between - began, time.perf_counter() - between))
     ones, twos = np.array(pairs).T
     share = float(np.median(ones / twos))
-    print(
-        f"Preparing {count} frames: {count / np.median(twos):.0f} a second, {share:.2f} of bare OpenCV"
-    )
+    print(f"Preparing {count} frames: {count / np.median(twos):.0f} a second, {share:.2f} of bare OpenCV")
     record("preparing video / bare OpenCV", f"{clips + 1} clips of {frames} frames", share, "at least 0.8", DEVICE)
 
 
