@@ -8,7 +8,7 @@ export PYTHONUNBUFFERED := 1
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures-one figures-two denoise complete test test-fast lint format publish evidence bench check-store prune-store clean-store faults audit
+.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures-one figures-two denoise complete test test-fast lint format publish evidence estimate bench check-store prune-store clean-store faults audit
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -92,10 +92,14 @@ publish: setup  ## the last run's pictures to data/evidence, which the README sh
 evidence: setup  ## a finished run on real data to data/evidence, with its report and verdicts
 	python -m stages.evidence
 
+estimate: setup  ## what the profile in use costs in time, memory and disk, from a few timed steps
+	python -m stages.estimate
+
 bench: setup  ## cost of the constraints, and of stacks against single runs, as ratios of one run
 	PYTHONPATH=src python -m tests.bench.steps
 	PYTHONPATH=src python -m tests.bench.text
 	PYTHONPATH=src python -m tests.bench.lm
+	PYTHONPATH=src python -m tests.bench.video
 
 check-store: setup  ## look at every finished cell and score; what is damaged is set aside
 	python -m stages.check_store

@@ -4,12 +4,15 @@ import sys
 
 from descent import config, errors, paths
 from descent.analysis import results
+from descent.runner import executor
 from descent.tasks.common import scored
 
 
 def main(task: str, dataset: str) -> None:
     """Write data/scores/<task>/<dataset>.parquet and, of a language model, data/completions/."""
-    results.write(scored.of_dataset(config.load(), task, dataset), paths.scores_file(task, dataset))
+    params = config.load()
+    executor.use(params)
+    results.write(scored.of_dataset(params, task, dataset), paths.scores_file(task, dataset))
 
 
 if __name__ == "__main__":

@@ -4,12 +4,15 @@ import sys
 
 from descent import config, errors, paths
 from descent.analysis import results
+from descent.runner import executor
 from descent.tasks.common import scored
 
 
 def main(name: str) -> None:
     """Write data/scores/study/<name>.parquet; without rows where the study is left out."""
-    results.write(scored.of_one_study(config.load(), name), paths.study_scores_file(name))
+    params = config.load()
+    executor.use(params)
+    results.write(scored.of_one_study(params, name), paths.study_scores_file(name))
 
 
 if __name__ == "__main__":

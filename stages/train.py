@@ -5,6 +5,7 @@ import sys
 from descent import config, errors, paths
 from descent.components import TASKS
 from descent.errors import UserError
+from descent.runner import executor
 from descent.runner.items import train
 from descent.tasks.common.items import of_model
 
@@ -12,6 +13,7 @@ from descent.tasks.common.items import of_model
 def main(task: str, dataset: str, *models: str) -> None:
     """Write data/runs/<task>/<dataset>/<model>/."""
     params = config.load()
+    executor.use(params)
     if task not in TASKS:
         raise UserError(f"unknown task {task!r}; known: {', '.join(TASKS)}")
     paths.runs_folder(task, dataset).mkdir(parents=True, exist_ok=True)

@@ -3,13 +3,16 @@
 import sys
 
 from descent import config, errors, paths
+from descent.runner import executor
 from descent.runner.items import train
 from descent.tasks.common.items import of_study
 
 
 def main(name: str) -> None:
     """Write data/runs/study/<name>/; an empty folder where the study's data set or model is not in use."""
-    item = of_study(config.load(), name)
+    params = config.load()
+    executor.use(params)
+    item = of_study(params, name)
     if item is not None:
         train(item)
         return

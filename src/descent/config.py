@@ -6,7 +6,7 @@ never load torch; who computes with one validates it against the schema in its c
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -14,6 +14,7 @@ from descent import components
 from descent.errors import UserError
 from descent.io.core_yaml import read
 from descent.primal_dual.problem import Problem
+from descent.runner.schema import ALONE, Ray, Shares
 from descent.schema import Count, Grid, NonNegative, Schema, Seed, validated
 from descent.tasks.lm import schema as lm
 from descent.tasks.text import schema as text
@@ -84,7 +85,11 @@ class Params(Schema):
     profile: str
     eps: NonNegative
     method: str
-    device: Literal["auto", "cpu", "cuda"]
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
+    # These three have defaults, since the parameters that results were made with do not hold them.
+    executor: Literal["local", "ray"] = "local"
+    gpu_share: Shares = Field(default_factory=lambda: dict(ALONE))
+    ray: Ray = Field(default_factory=Ray)
     local_data: str
     arms: Grid[str]
     comparison: Comparison
@@ -301,6 +306,7 @@ def of_results(params: Params) -> str:
     half of dvc.lock.
     """
     indifferent = {"method": params.arms[0], "device": "auto", "local_data": ""}
-    values = params.model_dump(mode="json") | indifferent
+    where = {"executor", "gpu_share", "ray"}
+    values = params.model_dump(mode="json", exclude=where) | indifferent
     values["profiles"] = {params.profile: values["profiles"][params.profile]}
     return json.dumps(values, indent=1) + "\n"

@@ -1,6 +1,7 @@
 """make bench: what the constraints cost a step, and what stacks gain over single runs, each measured in one run.
 
-Ratios of times taken in turns, so that whatever else the machine does falls on both sides alike.
+Ratios of times taken in turns, so that whatever else the machine does falls on both sides alike; on a CPU they are
+the process's own seconds, which other processes hardly lengthen. They go to data/bench.csv.
 """
 
 import time
@@ -16,6 +17,7 @@ from descent import config
 from descent.cells import Cell
 from descent.components import load
 from descent.config import Params
+from descent.costs.devices import REFERENCE, reference_seconds
 from descent.models.dust import DUST
 from descent.models.parts.layers import dct
 from descent.models.parts.unrolled import UT
@@ -24,6 +26,7 @@ from descent.tasks.common.items import setting
 from descent.tasks.video.losses import denoising_losses
 from descent.training.arm import Base
 from descent.training.loop import primal_dual_step
+from tests.bench.table import record
 
 DEVICE = torch.device("cpu")
 PAIR = ("constrained", "unconstrained")
@@ -98,14 +101,14 @@ def ratio(
     first: Callable[[], None], second: Callable[[], None], seconds: float = 4.0
 ) -> tuple[float, float, float]:
     """Median seconds of first and of second, called in turns, and the median of their paired ratios."""
-    pairs = []
+    clock, pairs = time.process_time if DEVICE.type == "cpu" else time.perf_counter, []
     first(), second()
     until = time.perf_counter() + seconds
     while len(pairs) < 5 or time.perf_counter() < until:
-        marks = [time.perf_counter()]
+        marks = [clock()]
         for call in (first, second):
             call()
-            marks.append(time.perf_counter())
+            marks.append(clock())
         pairs.append((marks[1] - marks[0], marks[2] - marks[1]))
     ones, twos = torch.tensor(pairs, dtype=torch.float64).T
     return ones.median().item(), twos.median().item(), (ones / twos).median().item()
@@ -115,7 +118,7 @@ def main() -> None:
     """Print both tables."""
     values = config.load()
     limit = values.training.stack_elements.cpu
-    print("One training step, constrained / unconstrained, same architecture (to stay below: 1.2)")
+    print("One training step, constrained / unconstrained, same architecture (at most 1.10)")
     for size in SIZES:
         for model, build in {
             "dust, one dictionary a layer": lambda size=size: dust(size, 1, shared=False),
@@ -126,6 +129,7 @@ def main() -> None:
             pair = [stepper(build(), arm(values, name, size), size, values, 1) for name in PAIR]
             one, two, share = ratio(*pair)
             print(f"  {model:<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
+            record("constrained step / unconstrained", f"{model}, {size}", share, "at most 1.10", DEVICE)
     print(f"{CELLS} cells, single runs / stacks as planned for a CPU (to stay above: 1)")
     for size in SIZES:
         width = max(1, limit // (size.batch * size.tokens * size.atoms))
@@ -139,6 +143,10 @@ def main() -> None:
         }
         one, two, share = ratio(*(lambda steps=steps: [step() for step in steps] for steps in runs.values()))
         print(f"  stacks of {width:<3}{'':<18}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
+        record("10 single runs / stacks", f"DUST, {size}, stacks of {width}", share, "at least 1", DEVICE)
+    seconds = reference_seconds(values, DEVICE)
+    print(f"The step by which devices are compared (make estimate): {seconds:.3g} s")
+    record(REFERENCE, "constrained DUST, profile paper, s", seconds, "", DEVICE)
 
 
 if __name__ == "__main__":

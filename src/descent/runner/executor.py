@@ -1,23 +1,45 @@
-"""Where stacks are trained and evaluated: one after another on a GPU, side by side on a CPU's cores."""
+"""Where stacks are trained and evaluated: on a CPU's cores, on every GPU of this host, or on a cluster."""
 
 import os
 import pickle
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import Any
 
 import torch
 
 from descent.cells import Cell
+from descent.config import Params
 from descent.errors import UserError
 from descent.io import processes
 from descent.io.failures import reason
+from descent.runner.devices import cores, share, threads, visible
+from descent.runner.schema import ALONE, Ray
 
 Work = Callable[[Sequence[Cell], Callable[[int], Any]], None]
+
+
+@dataclass(frozen=True)
+class Way:
+    """Which engine takes a stage's stacks; no number depends on it."""
+
+    engine: str = "local"
+    gpu_share: Mapping[str, float] = field(default_factory=lambda: ALONE)
+    ray: Ray = field(default_factory=Ray)
+
+
+_way = Way()
+
+
+def use(params: Params) -> None:
+    """Run the stacks of this process as params.yaml says; a stage's entry calls it once."""
+    global _way
+    _way = Way(params.executor, params.gpu_share, params.ray)
 
 
 def run_all(
@@ -31,23 +53,52 @@ def run_all(
 
     On a CPU the steps are small products that more threads do not speed up, so stacks share the cores, one
     process each. A stack's threads depend on `planned`, the stacks of the whole item, and not on how many are
-    left: a resumed run then rounds as an uninterrupted one.
+    left: a resumed run then rounds as an uninterrupted one. GPUs take a process each, or as many as their share
+    allows; to a single process at a time nothing is sent.
 
     Args:
         work: trains or evaluates one stack; picklable.
+        device: `cuda` without a number is every GPU of this host.
         progress: called with how much was done (cell epochs, texts, ...) since it was called last.
+
+    Raises:
+        UserError: no such device, a stack that failed for what a user can mend, or a killed process.
     """
-    if device.type != "cpu":
-        for stack in stacks:
-            work(stack, progress)
-        return
     if not stacks:
         return
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    context = get_context("fork")  # torch is loaded but has run nothing yet: its threads start in the workers
-    counter, stop = context.Value("q", 0), context.Event()
-    start = (counter, stop, os.getpid(), max(1, cores // planned))
-    with ProcessPoolExecutor(min(cores, len(stacks)), context, _begin, start) as pool:
+    if _way.engine == "ray":
+        from descent.runner import cluster  # an extra, which takes seconds to load
+
+        cluster.run_all(stacks, work, device, planned, progress, _way.ray, _way.gpu_share)
+        return
+    found = visible(str(device))
+    if device.type == "cpu":
+        context = get_context("fork")  # torch is loaded but has run nothing yet: its threads start in the workers
+        places: list[torch.device | None] = [None] * min(cores(), len(stacks))
+    else:
+        context = get_context("spawn")  # a forked process cannot use CUDA
+        places = [one for _ in range(share(_way.gpu_share, stacks[0][0].model)) for one in found][: len(stacks)]
+        if len(places) == 1:
+            for stack in stacks:
+                work(stack, progress)
+            return
+    _side_by_side(stacks, work, context, places, threads(planned), progress)
+
+
+def _side_by_side(
+    stacks: Sequence[Sequence[Cell]],
+    work: Work,
+    context: Any,
+    places: Sequence[torch.device | None],
+    own_threads: int,
+    progress: Callable[[int], Any],
+) -> None:
+    """A process for every place, which takes one stack after another."""
+    counter, stop, free = context.Value("q", 0), context.Event(), context.SimpleQueue()
+    for place in places:
+        free.put(place)
+    start = (counter, stop, free, os.getpid(), own_threads)
+    with ProcessPoolExecutor(len(places), context, _begin, start) as pool:
         with processes.unheard():
             waiting = {pool.submit(_work, work, stack) for stack in stacks}
         told = 0
@@ -75,11 +126,14 @@ def run_all(
 _shared: tuple[Any, Any] | None = None  # the worker's view of the work done, and of the order to stop
 
 
-def _begin(counter: Any, stop: Any, parent: int, threads: int) -> None:
+def _begin(counter: Any, stop: Any, free: Any, parent: int, own_threads: int) -> None:
     global _shared
     processes.begin()
     _shared = counter, stop
-    torch.set_num_threads(threads)
+    torch.set_num_threads(own_threads)
+    place = free.get()
+    if place is not None:
+        torch.cuda.set_device(place)  # `cuda` without a number is this one from now on
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 

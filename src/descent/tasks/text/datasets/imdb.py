@@ -10,6 +10,7 @@ TREE = (
     "or the original train/pos/*.txt, train/neg/*.txt, test/pos/*.txt, test/neg/*.txt"
 )
 ADDRESS = "https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz"
+SIZE = {"train": 25000, "test": 25000, "tokens": 300}  # texts, and about how long they are, for estimates
 CLASSES = ("negative", "positive")
 FOLDERS = ("neg", "pos")
 TRAIN = ("train",)

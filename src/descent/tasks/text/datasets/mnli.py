@@ -8,6 +8,7 @@ TREE = (
     "hypothesis and label, or the original multinli_1.0_train.jsonl and multinli_1.0_dev_matched.jsonl"
 )
 ADDRESS = "https://cims.nyu.edu/~sbowman/multinli/multinli_1.0.zip"
+SIZE = {"train": 392702, "test": 9815, "tokens": 40}  # texts, and about how long they are, for estimates
 CLASSES = ("entailment", "neutral", "contradiction")
 TRAIN = ("train", "multinli_1.0_train")
 TEST = ("validation_matched", "dev_matched", "multinli_1.0_dev_matched")

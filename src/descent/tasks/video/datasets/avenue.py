@@ -9,6 +9,7 @@ from descent.tasks.video.synthetic.scenes import Scene
 LABEL = "Avenue"
 TREE = "Avenue Dataset/training_videos/*.avi and Avenue Dataset/testing_videos/*.avi"
 ADDRESS = "http://www.cse.cuhk.edu.hk/leojia/projects/detectabnormal/Avenue_Dataset.zip"
+SIZE = {"train": (16, 15328), "test": (21, 15324)}  # clips and frames of the official set, for estimates
 SCENE = Scene(
     width=320,
     height=180,

@@ -9,6 +9,7 @@ from descent.tasks.video.synthetic.scenes import Scene
 LABEL = "ShanghaiTech"
 TREE = "training/videos/*.avi and testing/frames/01_0014/*.jpg"
 ADDRESS = "https://svip-lab.github.io/dataset/campus_dataset.html (by hand)"
+SIZE = {"train": (330, 274515), "test": (107, 42883)}  # clips and frames of the official set, for estimates
 SCENE = Scene(
     width=428,
     height=240,

@@ -11,6 +11,7 @@ from descent.tasks.video.synthetic.scenes import Scene
 LABEL = "UCSD"
 TREE = "UCSDped2/Train/Train001/*.tif and UCSDped2/Test/Test001/*.tif"
 ADDRESS = "http://www.svcl.ucsd.edu/projects/anomaly/UCSD_Anomaly_Dataset.tar.gz"
+SIZE = {"train": (16, 2550), "test": (12, 2010)}  # clips and frames of Ped2, for estimates
 SCENE = Scene(
     width=238,
     height=158,

@@ -1,0 +1,85 @@
+"""On which device an estimate is made, and how it is carried over to one that is not there."""
+
+import csv
+import platform
+import tempfile
+from pathlib import Path
+
+import torch
+
+from descent.cells import grid
+from descent.components import of_task
+from descent.config import Params
+from descent.costs.data import standin
+from descent.costs.steps import timed
+from descent.errors import UserError
+from descent.runner.devices import cores, share, visible
+from descent.tasks.common.items import setting
+
+TABLE = Path("data/bench.csv")  # what `make bench` measured, by machine
+REFERENCE = "reference step"  # its row by which devices are compared
+CPU = torch.device("cpu")
+
+
+def at_hand(params: Params) -> tuple[torch.device, int, float, str]:
+    """The device that steps are timed on, how many stacks it takes at once, what its times are multiplied by, and
+    all that in words.
+
+    A GPU that is asked for and not there is stood in for by this CPU, its times multiplied by the ratio of the
+    reference step in the table of measured ones.
+
+    Raises:
+        UserError: a device number that does not exist.
+    """
+    if params.device.startswith("cuda") and not torch.cuda.is_available():
+        return _absent(params)
+    found = visible(params.device)
+    if found[0].type == "cpu":
+        return CPU, cores(), 1.0, f"on this CPU ({processor()}, {cores()} cores)"
+    name = torch.cuda.get_device_name(found[0])
+    slots = share(params.gpu_share, "default") * len(found)
+    return found[0], slots, 1.0, f"on {len(found)} x {name}"
+
+
+def reference_seconds(params: Params, device: torch.device) -> float:
+    """A constrained step of one DUST cell as the profile `paper` has it: the measure of a device.
+
+    Raises:
+        UserError: params.yaml has no such profile.
+    """
+    if "paper" not in params.profiles:
+        raise UserError("devices are compared by a step of profile paper, and params.yaml has none")
+    paper = params.model_copy(update={"profile": "paper", "arms": ["constrained"]})
+    cell = grid(paper, "video", "ucsd", "dust")[-1]
+    with tempfile.TemporaryDirectory() as folder:
+        data = standin(paper, "ucsd", "dust", Path(folder))
+        feed = of_task("video", "feed").feed(paper, data, "dust", device)
+        return timed(feed, [cell], [setting(paper, cell)]).seconds
+
+
+def processor() -> str:
+    """The model of this machine's processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _absent(params: Params) -> tuple[torch.device, int, float, str]:
+    with TABLE.open() as file:
+        known = [row for row in csv.DictReader(file) if row["measure"] == REFERENCE and row["device"] != "cpu"]
+    if not known:
+        told = (
+            f"device {params.device} is not there, and {TABLE} has no step measured on one (run `make bench` "
+            f"where it is): times of ONE process of this CPU ({processor()}) instead"
+        )
+        return CPU, 1, 1.0, told
+    row = known[0]
+    here = reference_seconds(params, CPU)
+    factor = float(row["value"]) / here
+    told = (
+        f"device {params.device} is not there: times of one process of this CPU times {factor:.3g}, the ratio of "
+        f"the reference step on {row['device']} ({row['value']} s in {TABLE}) to the one here ({here:.3g} s)"
+    )
+    return CPU, 1, factor, told

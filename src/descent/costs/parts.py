@@ -1,0 +1,164 @@
+"""What the parts of a profile cost: training and scoring of a model on a data set, or of a study."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from descent.cells import Cell, grid, study_cells
+from descent.components import TASKS, of_task
+from descent.config import Params
+from descent.costs import extrapolated, shapes
+from descent.costs.data import prepared, standin
+from descent.costs.steps import Step, timed
+from descent.errors import UserError
+from descent.runner import store
+from descent.runner.devices import threads
+from descent.runner.items import Feed, Item
+from descent.tasks.common.items import of_model, of_study, setting
+from descent.tasks.common.shifted import levels_of
+from descent.training.arm import Setting
+
+COPIES = 5  # of what trains: weights, gradients, Adam's two moments, the weights to report
+KEPT = 3  # times that a finished cell lies on the disk: the store, the stage's folder, DVC's cache
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is left to do of one part; seconds with stacks side by side as they would train."""
+
+    name: str
+    cells: int
+    missing: int
+    steps: int  # of one cell
+    training: float | int
+    scoring: float | int
+    memory: float | int  # bytes, of all that train at the same time
+    disk: float | int  # bytes
+    grown: bool  # whether its steps were timed small and grown
+
+
+class Costs:
+    """The parts of a profile on one device; what was timed once is not timed again."""
+
+    def __init__(self, params: Params, device: torch.device, side_by_side: int) -> None:
+        self.params, self.device, self.slots = params, device, side_by_side
+        self.known: dict[tuple, Step] = {}
+
+    def parts(self) -> Iterator[Part]:
+        """Every model on every data set in use, then the studies.
+
+        Raises:
+            UserError: a size or a shape is not known.
+        """
+        for task in TASKS:
+            section = getattr(self.params, task)
+            for dataset in section.datasets:
+                for model in section.models:
+                    yield self._part(
+                        f"{task} {dataset} {model}", self.params, grid(self.params, task, dataset, model)
+                    )
+        for name in self.params.studies:
+            study = self.params.studied(name)
+            if cells := study_cells(self.params, name):
+                longer = self.params.trained_longer(study.model, study.times)
+                yield self._part(f"study {name}", longer, cells)
+
+    def _part(self, name: str, params: Params, cells: Sequence[Cell]) -> Part:
+        first = cells[0]
+        task = params.task_of(first.model)
+        shape = shapes.pretrained(params, first.model)
+        if shape is not None:  # weights that may not be here
+            made_up = shapes.random_weights(params, first.model, shape, 1)
+            params = extrapolated.with_budget(params, first.model, made_up)
+        settings = {cell: _setting(params, cell) for cell in cells}
+        with tempfile.TemporaryDirectory() as folder:
+            data = prepared(params, task, first.dataset, first.model)
+            missing = [*cells] if data is None else _missing(self.params, first, cells)
+            data = data or standin(params, first.dataset, first.model, Path(folder))
+            feed = of_task(task, "feed").feed(params, data, first.model, self.device)
+            item = Item(name, Path(), [*cells], settings, feed, lambda: iter(()))
+            planned = len(item.stacks(cells, settings, feed.elements))
+            torch.set_num_threads(threads(planned))
+            alike: dict[tuple, list[list[Cell]]] = {}
+            for stack in item.stacks(missing, settings, feed.elements):
+                alike.setdefault((stack[0].arm, stack[0].layers, len(stack)), []).append(stack)
+            found = []
+            for stacks in alike.values():
+                found += len(stacks) * [self._stack(params, feed, shape, stacks[0], settings)]
+            inputs = [(one.shift, one.inputs) for one in of_task(task, "evaluate").scorings(params, data, item)]
+            steps = feed.epochs * feed.task([first]).steps
+        levels = sum(
+            inputs * len(levels_of(params, task, shift, {cell.eps for cell in cells})) for shift, inputs in inputs
+        )
+        passes = levels * getattr(params, task).evaluation.noise_draws / feed.batch
+        scoring = [passes * step.forward for step, _ in found]
+        memory = sorted((COPIES * one.weights + one.frozen + one.held for one, _ in found), reverse=True)
+        return Part(
+            name=name,
+            cells=len(cells),
+            missing=len(missing),
+            steps=steps,
+            training=self._together([seconds for _, seconds in found]),
+            scoring=self._together(scoring),
+            memory=sum(memory[: self.slots]),
+            disk=KEPT * sum(one.weights for one, _ in found),
+            grown=shape is not None,
+        )
+
+    def _stack(
+        self,
+        params: Params,
+        feed: Feed,
+        shape: dict[str, int] | None,
+        stack: Sequence[Cell],
+        settings: dict[Cell, Setting],
+    ) -> tuple[Step, float | int]:
+        """A step of a stack, and the seconds of its whole training."""
+        task = feed.task(stack)
+        batch = task.batch(0, 0)[0]
+        key = (stack[0].model, stack[0].arm, stack[0].layers, len(stack), tuple(batch.shape))
+        if key not in self.known:
+            self.known[key] = (
+                timed(feed, stack, [settings[cell] for cell in stack])
+                if shape is None
+                else extrapolated.step(params, shape, stack[0], self.device) * len(stack)
+            )
+        step = self.known[key]
+        held_out = sum(own[0].numel() for own, _ in task.validation()) / batch.numel()
+        return step, feed.epochs * (task.steps * step.seconds + held_out * step.forward)
+
+    def _together(self, seconds: Sequence[float | int]) -> float | int:
+        """How long stacks take side by side, the longest first."""
+        busy = [0.0] * self.slots
+        for own in sorted(seconds, reverse=True):
+            busy[busy.index(min(busy))] += own
+        return max(busy)
+
+
+def _setting(params: Params, cell: Cell) -> Setting:
+    if cell.experiment in TASKS:
+        return setting(params, cell)
+    study = params.studied(cell.experiment)
+    return setting(params, cell, study.variants()[cell.varied] if cell.arm == study.arm else None)
+
+
+def _missing(params: Params, first: Cell, cells: Sequence[Cell]) -> list[Cell]:
+    """The cells that are not in the store."""
+    if first.experiment in TASKS:
+        item = of_model(params, first.experiment, first.dataset, first.model)
+    else:
+        item = of_study(params, first.experiment)
+    return [cell for cell in cells if not store.folder(_name(item, cell)).is_dir()]
+
+
+def _name(item: Item, cell: Cell) -> str:
+    """A cell's name in the store; of one whose setting was searched, what its record says."""
+    if cell in item.settings:
+        return item.fingerprint(cell, item.settings[cell])
+    try:
+        return store.record(item.runs, cell)["fingerprint"]
+    except UserError:
+        return "not trained yet"

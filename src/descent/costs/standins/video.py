@@ -1,0 +1,77 @@
+"""Prepared video of the right size without a download: black frames, which take no room on the disk."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+
+from descent.components import declared
+from descent.config import Params
+from descent.errors import UserError
+from descent.tasks.video.clips import Clip
+from descent.tasks.video.prepare import SPLITS, split_clips
+from descent.tasks.video.schema import Source
+
+
+def write(params: Params, dataset: str, model: str, folder: Path, shrink: int) -> None:
+    """What preprocess_video would leave in `folder`, as large as the profile's source; pixels are not narrowed.
+
+    Raises:
+        UserError: the data set's file says no SIZE.
+    """
+    frame, source = params.video.frame, params.source("video", dataset)
+    index = {}
+    for split, clips in split_clips(_clips(dataset, source, *_enough(params, model)), frame.split, source).items():
+        starts, first = [], 0
+        for clip in clips:
+            starts.append([clip.name, first, len(clip.files)])
+            first += len(clip.files)
+        index[split] = starts
+        # A file with holes: what is not written reads as zeros.
+        np.lib.format.open_memmap(folder / f"{split}.npy", "w+", np.uint8, (first, frame.size, frame.size))
+    meta = {
+        "dataset": dataset,
+        "size": frame.size,
+        "patch": frame.patch,
+        "frames": {split: sum(count for *_, count in index[split]) for split in SPLITS},
+        "clips": index,
+        "synthetic": True,
+        "digest": "",
+        "sigma": 0.25,
+        "mean": 0.5,
+        "rms": 0.6,
+    }
+    (folder / "meta.json").write_text(json.dumps(meta))
+
+
+def _enough(params: Params, model: str) -> tuple[int, int]:
+    """Frames of all clips, and of one, with which a tenth of the clips too has the inputs that are asked for."""
+    budget, frame = params.model_budget(model), params.video.frame
+    asked = [budget["epoch_inputs"], budget["test_inputs"]]
+    if None in asked:
+        return 10**9, 1
+    whole = declared("models", model)["INPUTS"] == "frames"
+    patches = 1 if whole else (frame.size // frame.patch) ** 2 / budget["tokens"]
+    return math.ceil(max(*asked, 10 * budget["validation_inputs"]) / patches), budget["tokens"]
+
+
+def _clips(dataset: str, source: Source, enough: int, fewest: int) -> list[Clip]:
+    """The source's clips, all of a split equally long; a frame is a file that nobody opens.
+
+    Raises:
+        UserError: the data set's file says no SIZE.
+    """
+    if made := source.generate:
+        counts = {"train": (made.train_clips, made.frames), "test": (made.test_clips, made.frames)}
+    else:
+        said = declared("tasks.video.datasets", dataset).get("SIZE")
+        if said is None:
+            raise UserError(f"{dataset}: its file says no SIZE (clips and frames), so nothing can be estimated")
+        counts = {split: (clips, frames // clips) for split, (clips, frames) in said.items()}
+    limit = source.frames_per_clip or max(frames for _, frames in counts.values())
+    return [
+        Clip(f"{number:03d}", split, (Path(),) * min(frames, limit, max(fewest, -(-enough // clips))))
+        for split, (clips, frames) in counts.items()
+        for number in range(clips)
+    ]

@@ -1,0 +1,104 @@
+"""What a training step of a stack of cells takes: a few are timed on batches of the right shape."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from descent.cells import Cell
+from descent.components import load
+from descent.runner.items import Feed
+from descent.training.arm import Setting
+from descent.training.loop import primal_dual_step
+
+REPEATS = 3  # timed steps, after one that is not,
+PATIENCE = 0.5  # or as many as take so many seconds
+PAST_WARMUP = 10**6  # an epoch in which every arm does all that it ever does
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step of a stack takes; numbers that a sum of parts or a multiple can be made of."""
+
+    seconds: float | int  # of a training step
+    forward: float | int  # seconds of the layers' losses of one batch, without gradient
+    weights: float | int  # bytes of what trains
+    frozen: float | int  # bytes of what does not
+    held: float | int  # bytes that a forward keeps for its backward
+
+    def __add__(self, other: "Step") -> "Step":
+        return Step(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+    def __mul__(self, factor: float | int) -> "Step":
+        return Step(*(factor * value for value in vars(self).values()))
+
+
+def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Step:
+    """Time a stack as it would train: the fastest of up to three, each with the work of all arms past any warm-up.
+
+    On a CPU with one thread seconds are the processor's, which what else runs there does not lengthen.
+    """
+    net, task, device = feed.build(stack).to(feed.device), feed.task(stack), feed.device
+    arm = load("arms", settings[0].arm).Arm([one.values for one in settings], stack[0].layers, device)
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[feed.primal.kind]
+    optimizer, alive = kind(net.parameters(), lr=settings[0].lr, fused=True), torch.ones(len(stack)).bool()
+    alive, number = alive.to(device), count()
+
+    def step(losses: Callable[..., Tensor] = task.losses) -> None:
+        batch = task.batch(0, next(number) % task.steps)
+        primal_dual_step(net, losses, batch, arm, optimizer, feed.training, alive, PAST_WARMUP)
+
+    @torch.no_grad()
+    def forward() -> None:
+        task.losses(net, task.batch(0, next(number) % task.steps))
+
+    kept = _Kept()
+    step(kept.watching(task.losses))
+    trained = sum(value.nbytes for value in net.parameters())
+    return Step(
+        seconds=_fastest(step, device),
+        forward=_fastest(forward, device),
+        weights=trained,
+        frozen=sum(value.nbytes for value in net.buffers()),
+        held=kept.total,
+    )
+
+
+class _Kept:
+    """Bytes of the tensors that autograd keeps, each storage once."""
+
+    def __init__(self) -> None:
+        self.sizes: dict[int, int] = {}
+
+    def watching(self, losses: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        def watched(*inputs: Any) -> Tensor:
+            with torch.autograd.graph.saved_tensors_hooks(self._note, lambda kept: kept):
+                return losses(*inputs)
+
+        return watched
+
+    def _note(self, tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        self.sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    @property
+    def total(self) -> int:
+        return sum(self.sizes.values())
+
+
+def _fastest(call: Callable[[], None], device: torch.device) -> float:
+    alone = device.type == "cpu" and torch.get_num_threads() == 1
+    clock = time.process_time if alone else time.perf_counter
+    found: list[float] = []
+    while len(found) < REPEATS and sum(found) < PATIENCE:
+        began = clock()
+        call()
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+        found.append(clock() - began)
+    return min(found)

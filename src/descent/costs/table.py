@@ -1,0 +1,73 @@
+"""The estimate in words: a line a part, and what it rests on."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from descent.config import Params
+from descent.costs import devices, extrapolated
+from descent.costs.parts import Costs, Part
+
+RESTS_ON = (
+    "Finished cells are taken off where the data are prepared. Memory is beside the 0.4 GB of Python and torch a "
+    "process; disk is of cells, in the store, in data/runs and in DVC's cache. Downloads, preparation, figures, "
+    "completions and the judge are not in it."
+)
+COLUMNS = (
+    f"{'part':<34}{'cells':>6}{'to do':>6}{'steps':>8}{'training':>10}{'scoring':>10}{'memory':>9}{'disk':>9}"
+)
+
+
+def lines(params: Params) -> Iterable[str]:
+    """The table, line by line as it is known.
+
+    Raises:
+        UserError: a device number that does not exist, or a size or shape that is not known.
+    """
+    device, slots, factor, told = devices.at_hand(params)
+    yield f"profile {params.profile}, {told}"
+    yield COLUMNS
+    parts = []
+    for part in Costs(params, device, slots).parts():
+        parts.append(replace(part, training=factor * part.training, scoring=factor * part.scoring))
+        yield _line(parts[-1])
+    yield _line(_in_all(parts))
+    yield f"{slots} stacks side by side, timed on batches of the profile's shape. {RESTS_ON}"
+    if any(part.grown for part in parts):
+        yield extrapolated.RULE
+
+
+def _in_all(parts: list[Part]) -> Part:
+    return Part(
+        name="in all",
+        cells=sum(part.cells for part in parts),
+        missing=sum(part.missing for part in parts),
+        steps=0,
+        grown=False,
+        training=sum(part.training for part in parts),
+        scoring=sum(part.scoring for part in parts),
+        memory=max((part.memory for part in parts), default=0.0),
+        disk=sum(part.disk for part in parts),
+    )
+
+
+def _line(part: Part) -> str:
+    steps = f"{part.steps:,}" if part.steps else ""
+    return (
+        f"{part.name:<34}{part.cells:>6}{part.missing:>6}{steps:>8}{duration(part.training):>10}"
+        f"{duration(part.scoring):>10}{size(part.memory):>9}{size(part.disk):>9}"
+    )
+
+
+def duration(seconds: float | int) -> str:
+    """Seconds, minutes, hours or days, in two or three digits."""
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return (
+                f"{seconds / length:.3g} {unit}" if seconds < 1000 * length else f"{seconds / length:,.0f} {unit}"
+            )
+    return f"{seconds:.2g} s"
+
+
+def size(count: float | int) -> str:
+    """Bytes as megabytes or gigabytes."""
+    return f"{count / 1e9:.3g} GB" if count >= 1e9 else f"{count / 1e6:.3g} MB"

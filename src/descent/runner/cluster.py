@@ -1,0 +1,235 @@
+"""Stacks as tasks of a Ray cluster: several GPUs and hosts, which may be lost in the middle.
+
+Nothing travels through Ray but the order to train a stack and how far it is: cells and checkpoints lie in the
+store, on a file system that all hosts share. A stack whose worker is lost goes on elsewhere from its newest
+checkpoint.
+"""
+
+import hashlib
+import os
+import platform
+import socket
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from descent.cells import Cell
+from descent.errors import UserError
+from descent.runner import store
+from descent.runner.devices import threads
+from descent.runner.fingerprint import SOURCE
+from descent.runner.schema import Ray
+
+Work = Callable[[Sequence[Cell], Callable[[int], Any]], None]
+
+PATIENCE = 10.0  # seconds for a head to answer
+LIMITS = {
+    # A host that hangs is given up after 20 + 20 s; gRPC's own 300 + 120 s would hold its stacks for minutes.
+    "RAY_grpc_keepalive_time_ms": "20000",
+    "RAY_grpc_keepalive_timeout_ms": "20000",
+    "RAY_task_oom_retries": "3",  # else a stack that does not fit is begun again for ever
+}
+
+
+def run_all(
+    stacks: Sequence[Sequence[Cell]],
+    work: Work,
+    device: torch.device,
+    planned: int,
+    progress: Callable[[int], Any],
+    settings: Ray,
+    shares: Mapping[str, float],
+) -> None:
+    """As executor.run_all, on the cluster of `settings`.
+
+    Raises:
+        UserError: Ray is not installed, no cluster answers, a host has other code, versions or store than this,
+            all retries of a stack were lost, or a stack failed for what a user can mend.
+    """
+    ray = _library()
+    needs = {"num_cpus": threads(planned), "num_gpus": 0.0}
+    if device.type != "cpu":
+        needs = {"num_cpus": 0, "num_gpus": shares.get(stacks[0][0].model, shares["default"])}
+    with _connected(ray, settings):
+        _together(ray, stacks, work, needs, threads(planned), progress, settings)
+
+
+def _together(
+    ray: Any,
+    stacks: Sequence[Sequence[Cell]],
+    work: Work,
+    needs: Mapping[str, float | int],
+    own_threads: int,
+    progress: Callable[[int], Any],
+    settings: Ray,
+) -> None:
+    """A task for every stack, and one bar for all."""
+    tally, mark, here = Tally.bind(ray), _marked(), identity() | {"folder": str(Path.cwd())}
+    # ray.remote here and not as a decorator: the tests' type checker wraps what it finds at a module's top.
+    task = ray.remote(_task).options(max_retries=settings.retries, **needs)
+    waiting = [
+        task.remote(work, stack, number, tally, own_threads, here, mark) for number, stack in enumerate(stacks)
+    ]
+    done = 0
+    try:
+        while waiting:
+            ready, _ = ray.wait(waiting, timeout=0.5)
+            now = ray.get(tally.total.remote())
+            progress(now - done)
+            done = now
+            for one in ready:
+                ray.get(one)
+                waiting.remove(one)
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, UserError) or "failed to import" in str(error):
+            raise _told(error, settings) from None
+        raise  # a fault of ours, with its trace
+    except ray.exceptions.RayError as error:
+        raise _told(error, settings) from None
+    finally:
+        _end(ray, waiting)
+        mark.unlink(missing_ok=True)
+
+
+def _task(
+    work: Work, stack: Sequence[Cell], number: int, tally: Any, own_threads: int, here: dict, mark: Path
+) -> None:
+    """On a worker: one stack, once this host is found to be as the driver's."""
+    enter(here, mark)
+    torch.set_num_threads(own_threads)
+    done = 0
+
+    def progress(more: int) -> None:
+        nonlocal done
+        done += more
+        tally.tell.remote(number, done)  # absolute: a stack that began again counts once
+
+    work(stack, progress)
+
+
+class Tally:
+    """How much of each stack is done; it lives beside the driver, so that no lost host takes it along."""
+
+    def __init__(self) -> None:
+        self.done: dict[int, int] = {}
+
+    def tell(self, number: int, done: int) -> None:
+        """A stack is so far; what it did before it was lost is not counted back."""
+        self.done[number] = max(done, self.done.get(number, 0))
+
+    def total(self) -> int:
+        """Of all stacks."""
+        return sum(self.done.values())
+
+    @classmethod
+    def bind(cls, ray: Any) -> Any:
+        """An actor of it on the driver's own host."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        return ray.remote(cls).options(num_cpus=0, scheduling_strategy=here).remote()
+
+
+def identity() -> dict[str, str]:
+    """What must be alike on all hosts: the package, and what rounds its numbers."""
+    code = hashlib.sha256()
+    for path in sorted(SOURCE.rglob("*.py")):
+        code.update(path.read_bytes())
+    versions = {"Python": platform.python_version(), "torch": torch.__version__}
+    return {"the code of src/descent": code.hexdigest()[:12]} | versions
+
+
+def enter(here: Mapping[str, str], mark: Path) -> None:
+    """Work in the driver's folder; on a host that is not as the driver's nothing is trained.
+
+    Raises:
+        UserError: this host does not see the driver's folder or store, or has other code or versions.
+    """
+    host = platform.node()
+    if not Path(here["folder"]).is_dir() or not mark.exists():
+        raise UserError(
+            f"host {host} does not see the store {mark.parent}: put the project on a file system that all hosts "
+            "share, at the same path, and run again"
+        )
+    for name, own in identity().items():
+        if own != here[name]:
+            raise UserError(
+                f"{name} on host {host} is {own}, and {here[name]} on the host that asked: make them alike (one "
+                "project folder and one environment on a shared file system are), start Ray anew, and run again"
+            )
+    os.chdir(here["folder"])
+
+
+def _marked() -> Path:
+    """A file in the store, by which a worker sees whether its store is the driver's."""
+    mark = store.root().resolve() / f".seen-{uuid.uuid4().hex}"
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    mark.touch()
+    return mark
+
+
+def _library() -> Any:
+    os.environ.update({name: value for name, value in LIMITS.items() if name not in os.environ})
+    try:
+        import ray
+    except ImportError:
+        raise UserError(
+            "executor: ray, but Ray is not installed: pip install -r requirements-ray.txt, or set executor: local"
+        ) from None
+    return ray
+
+
+@contextmanager
+def _connected(ray: Any, settings: Ray) -> Iterator[None]:
+    """A connection to the cluster, whose workers import this project's package and use its store."""
+    path = os.pathsep.join([str(SOURCE.resolve()), *filter(None, [os.environ.get("PYTHONPATH")])])
+    variables = {"PYTHONPATH": path, "DVC_ROOT": str(store.root().resolve().parent), "OMP_WAIT_POLICY": "PASSIVE"}
+    options = {"runtime_env": {"env_vars": variables}, "log_to_driver": False, "logging_level": "error"}
+    try:
+        if settings.address != "auto":  # Ray itself would ask for minutes
+            host, _, port = settings.address.rpartition(":")
+            socket.create_connection((host, int(port)), timeout=PATIENCE).close()
+        ray.init(address=settings.address, **options)
+    except RuntimeError as error:  # of other versions of Ray or Python; it says which
+        raise UserError(f"the Ray cluster at {settings.address} does not fit this host: {_first(error)}") from None
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"no Ray cluster answers at {settings.address} ({_first(error)}): start one with `ray start --head`, "
+            "name its host and port in ray.address, or set executor: local"
+        ) from None
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _end(ray: Any, waiting: Iterable[Any]) -> None:
+    """Stop what still runs; what was finished stays in the store."""
+    for one in waiting:
+        with suppress(ray.exceptions.RayError):
+            ray.cancel(one, force=True)
+
+
+def _told(error: Any, settings: Ray) -> UserError:
+    """What Ray raised, as one sentence."""
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, UserError):
+        return UserError(str(cause))
+    if "failed to import" in str(error):
+        return UserError(
+            f"a host cannot import {SOURCE.resolve()}: put the project on a file system that all hosts share, at "
+            "the same path, and start Ray in the project's environment on each"
+        )
+    return UserError(
+        f"the Ray cluster lost a stack, and after {settings.retries} more tries it is not trained "
+        f"({type(error).__name__}: {_first(error)}): what was finished is kept; look at `ray status`, run again"
+    )
+
+
+def _first(error: BaseException) -> str:
+    """The first line of what an error says."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

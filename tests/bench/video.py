@@ -1,0 +1,96 @@
+"""make bench: preparing clips against bare OpenCV, and a sweep over noise levels against bare forward passes.
+
+`python -m tests.bench.video 330 832` makes the archive as large as ShanghaiTech's training part.
+"""
+
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+
+from descent import config
+from descent.config import Params
+from descent.costs.data import standin
+from descent.runner.devices import cores
+from descent.tasks.common.shifted import apply_of
+from descent.tasks.video.clips import find_clips
+from descent.tasks.video.prepare import prepare
+from descent.tasks.video.raw import fetch
+from descent.tasks.video.schema import Generate, Source
+from descent.tasks.video.sweep import sweep
+from tests.bench.steps import DEVICE, SIZES, Size, dust, ratio
+from tests.bench.table import record
+
+REPEATS, DATASET, LEVELS = 3, "avenue", 12
+
+
+def bare(job: tuple[str, int]) -> int:
+    """Decode and shrink one clip, and keep nothing."""
+    path, size = job
+    capture, count = cv2.VideoCapture(path, cv2.CAP_FFMPEG, [cv2.CAP_PROP_N_THREADS, 1]), 0
+    while (read := capture.read())[0]:
+        cv2.resize(cv2.cvtColor(read[1], cv2.COLOR_BGR2GRAY), (size, size), interpolation=cv2.INTER_AREA)
+        count += 1
+    return count
+
+
+def decoding(values: Params, clips: int, frames: int) -> None:
+    """Frames a second of preparing a generated archive in the official layout, and of bare OpenCV on all cores."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        source = Source(generate=Generate(seed=1, train_clips=clips, test_clips=1, frames=frames))
+        fetch(DATASET, source, "", folder / "raw")
+        jobs = [(str(clip.files[0]), values.video.frame.size) for clip in find_clips(folder / "raw")]
+        pairs = []
+        for _ in range(REPEATS):
+            began = time.perf_counter()
+            with ProcessPoolExecutor(cores(), get_context("spawn")) as pool:
+                count = sum(pool.map(bare, jobs))
+            between = time.perf_counter()
+            prepare(DATASET, folder / "raw", folder / "out", values.video.frame, source, "demo")
+            pairs.append((between - began, time.perf_counter() - between))
+    ones, twos = np.array(pairs).T
+    share = float(np.median(ones / twos))
+    print(f"Preparing {count} frames: {count / np.median(twos):.0f} a second, {share:.2f} of bare OpenCV")
+    record("preparing video / bare OpenCV", f"{clips + 1} clips of {frames} frames", share, "at least 0.8", DEVICE)
+
+
+def sweeping(values: Params, size: Size) -> None:
+    """Forward passes that a sweep takes for one level."""
+    budget = values.video.evaluation.model_copy(update={"noise_draws": 1, "batch": size.batch})
+    net = dust(size, 1, shared=True).eval()
+    with tempfile.TemporaryDirectory() as name:
+        data = standin(values.model_copy(update={"profile": "demo"}), DATASET, "dust", Path(name))
+        inputs = data.sequences("test", size.tokens, limit=2 * size.batch)
+        levels, apply = np.linspace(0, 0.6, LEVELS).tolist(), apply_of(values, "gaussian")
+        batch = torch.rand(1, size.batch, size.tokens, 256)
+
+        def swept() -> None:
+            sweep(net, inputs, levels, apply, 0.25, 1, budget, DEVICE)
+
+        @torch.no_grad()
+        def passes() -> None:
+            for _ in range(LEVELS * len(inputs) // size.batch):
+                [net.readout(state) for state in net.states(batch)]
+
+        one, two, share = ratio(swept, passes)
+    print(f"{LEVELS} levels, {size}: {1e3 * one:.0f} ms / {1e3 * two:.0f} ms = {share:.2f} passes a level (1.1)")
+    record("forward passes a gamma", f"DUST, {size}, {LEVELS} levels", share, "at most 1.1", DEVICE)
+
+
+def main(clips: str = "8", frames: str = "400") -> None:
+    """Both, on an archive of so many training clips of so many frames."""
+    values = config.load()
+    decoding(values, int(clips), int(frames))
+    for size in SIZES:
+        sweeping(values, size)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

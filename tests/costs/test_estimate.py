@@ -1,0 +1,136 @@
+"""Estimates: what is counted is exact, what is timed grows with what there is to do, finished cells are free."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from descent.cells import grid
+from descent.components import of_task
+from descent.config import Params, load
+from descent.costs import devices, extrapolated, shapes
+from descent.costs.data import standin
+from descent.costs.parts import Costs, Part
+from descent.costs.steps import Step
+from descent.costs.table import duration, lines
+from tests.fakes.core import DATASET, PARAMS, enter_project, serially, small_params, train_cells
+
+CPU = torch.device("cpu")
+DUST = {"studies": [], "video.models": ["dust"], "text.datasets": [], "lm.datasets": []}
+
+
+def part(params: Params) -> Part:
+    (found,) = Costs(params, CPU, 2).parts()
+    return found
+
+
+def test_cells_and_steps_are_those_of_the_grid_and_finished_cells_are_taken_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_project(tmp_path, monkeypatch)
+    meta = Path("data/prepared") / DATASET / "meta.json"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"profile": "demo"}))
+    serially(monkeypatch)
+    params = small_params(DUST)
+    before = part(params)
+    assert (before.cells, before.missing, before.steps) == (12, 12, 4 * 21 // 7)
+    assert before.training > 0 < before.disk
+    train_cells(small_params(DUST | {"profiles.demo.video": {"layers": [2]}}), "video", DATASET, "dust")
+    half = part(params)
+    assert (half.cells, half.missing) == (12, 6)
+    train_cells(params, "video", DATASET, "dust")
+    after = part(params)
+    assert (after.missing, after.training, after.scoring, after.disk) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("task", "dataset", "model", "texts"),
+    [("text", "mnli", "ut_text", (353432, 9815)), ("lm", "alpaca", "causal_lm", (43682, 4160))],
+)
+def test_data_that_are_not_there_are_stood_in_for_by_as_many_texts(
+    task: str, dataset: str, model: str, texts: tuple[int, int], tmp_path: Path
+) -> None:
+    params = load(PARAMS).model_copy(update={"profile": "paper"})
+    data = standin(params, dataset, model, tmp_path)
+    assert (len(data.split("train")), len(data.split("test"))) == texts
+
+
+def test_a_stand_in_of_video_holds_what_an_epoch_draws_in_clips_that_seeds_may_draw(tmp_path: Path) -> None:
+    for profile in ("small", "paper"):
+        params = load(PARAMS).model_copy(update={"profile": profile})
+        folder = tmp_path / profile
+        folder.mkdir()
+        data, budget = standin(params, "ucsd", "dust", folder), params.model_budget("dust")
+        one = data.drawn(3) if budget["clips"] == "drawn" else data
+        assert len(one.sequences("train", budget["tokens"])) >= min(
+            budget["epoch_inputs"], 9800
+        )  # all that Ped2 has
+        assert len(one.sequences("validation", budget["tokens"])) >= budget["validation_inputs"] / 8
+        assert len(data.clips["test"]) == 12
+
+
+def test_growing_a_small_step_is_exact_where_cost_is_the_plane_that_it_assumes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def cost(
+        params: Params, shape: dict, cell: object, layers: int, batch: int, shrink: int, device: object
+    ) -> Step:
+        return Step(
+            *(factor * (3 + 5 * layers + 7 * batch + 11 * layers * batch) / shrink**2 for factor in range(1, 6))
+        )
+
+    monkeypatch.setattr(extrapolated, "_small", cost)
+    params = load(PARAMS).model_copy(update={"profile": "paper"})
+    cell = grid(params, "text", "imdb", "roberta")[0]
+    found = extrapolated.step(params, shapes.pretrained(params, "roberta"), cell, CPU)
+    assert found.seconds == pytest.approx(3 + 5 * 24 + 7 * 16 + 11 * 24 * 16)
+    wide = extrapolated.step(
+        params, shapes.pretrained(params, "causal_lm"), grid(params, "lm", "alpaca", "causal_lm")[0], CPU
+    )
+    assert wide.seconds == pytest.approx(3 + 5 * 32 + 7 * 4 + 11 * 32 * 4)
+
+
+def test_a_stand_in_model_has_the_shape_of_the_pretrained_one(tmp_path: Path) -> None:
+    params = load(PARAMS).model_copy(update={"profile": "paper"})
+    shape = shapes.pretrained(params, "distilbert")
+    own = extrapolated.with_budget(
+        params, "distilbert", shapes.random_weights(params, "distilbert", shape, 4) | {"layers": [1], "batch": 2}
+    )
+    cell = next(cell for cell in grid(own, "text", "imdb", "distilbert") if cell.seed == 0)
+    feed = of_task("text", "feed").feed(own, standin(own, "imdb", "distilbert", tmp_path, 4), "distilbert", CPU)
+    net = feed.build([cell])
+    assert net.table.shape == (1, 30522 // 4, 768 // 4)
+
+
+def test_a_gpu_that_is_not_there_is_stood_in_for_and_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "bench.csv"
+    monkeypatch.setattr(devices, "TABLE", table)
+    monkeypatch.setattr(devices, "reference_seconds", lambda params, device: 0.5)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    params = small_params(DUST | {"device": "cuda"})
+    table.write_text("measure,setting,value,device\nreference step,,0.4,cpu\n")
+    assert devices.at_hand(params)[2] == 1.0
+    assert "no step measured" in devices.at_hand(params)[3]
+    table.write_text("measure,setting,value,device\nreference step,,0.005,NVIDIA H200\n")
+    *_, factor, told = devices.at_hand(params)
+    assert factor == pytest.approx(0.01) and "NVIDIA H200" in told
+
+
+def test_the_table_ends_with_all_parts_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    enter_project(tmp_path, monkeypatch)
+    found = [*lines(small_params(DUST))]
+    assert [line.split("  ")[0] for line in found[2:4]] == ["video ucsd dust", "in all"]
+    assert found[2].split()[3:5] == found[3].split()[2:4] == ["12", "12"]
+
+
+def test_durations_are_told_in_the_unit_that_fits() -> None:
+    assert [duration(seconds) for seconds in (0.5, 90.0, 600.0, 28800.0, 259200.0)] == [
+        "0.5 s",
+        "90 s",
+        "10 min",
+        "8 h",
+        "3 d",
+    ]

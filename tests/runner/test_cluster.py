@@ -1,0 +1,136 @@
+"""Stacks on a Ray cluster of a head and two nodes on this host: the pool's bytes, also when a worker is killed."""
+
+import hashlib
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from descent.errors import UserError
+from descent.runner import cluster, executor, items, store
+from descent.runner.executor import Way, run_all
+from descent.runner.schema import Ray
+from tests.fakes.core import DATASET, enter_project, item_of, small_params
+from tests.runner.test_executor import CPU, STACKS
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # the library's own
+WORDS = ("video", DATASET, "dust")
+EPOCHS = {"profiles.demo.video": {"epochs": 200, "layers": [2], "eps": []}, "training.checkpoint_seconds": 0.0}
+
+
+def test_workers_refuse_a_host_that_is_not_as_the_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    here, mark = cluster.identity() | {"folder": str(tmp_path)}, tmp_path / "mark"
+    with pytest.raises(UserError, match=r"does not see the store .* that all hosts share"):
+        cluster.enter(here, mark)
+    mark.touch()
+    cluster.enter(here, mark)
+    for name in ("torch", "Python", "the code of src/descent"):
+        with pytest.raises(
+            UserError, match=rf"{name} on host .* is .*, and 0.1 on the host that asked: make them alike"
+        ):
+            cluster.enter(here | {name: "0.1"}, mark)
+
+
+def test_without_the_library_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    monkeypatch.setattr(executor, "_way", Way("ray"))
+    with pytest.raises(UserError, match=r"Ray is not installed: pip install -r requirements-ray.txt"):
+        run_all(STACKS, lambda stack, tell: None, CPU, 4, lambda count: None)
+
+
+def test_progress_of_a_stack_that_began_again_counts_once() -> None:
+    tally = cluster.Tally()
+    for number, done in ((0, 3), (1, 2), (0, 5), (1, 1)):
+        tally.tell(number, done)
+    assert tally.total() == 5 + 2
+
+
+def test_an_address_that_does_not_answer_is_told() -> None:
+    pytest.importorskip("ray", reason="Ray is an extra: pip install -r requirements-ray.txt")
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # bound, and nobody listens
+        address = f"127.0.0.1:{held.getsockname()[1]}"
+        began = time.monotonic()
+        with pytest.raises(UserError, match=rf"no Ray cluster answers at {address} .*ray start --head"):
+            cluster.run_all(STACKS, lambda stack, tell: None, CPU, 4, lambda count: None, Ray(address=address), {})
+    assert time.monotonic() - began < 30
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A head without cores and two nodes of one core each."""
+    pytest.importorskip("ray", reason="Ray is an extra: pip install -r requirements-ray.txt")
+    from ray.cluster_utils import Cluster
+
+    small = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **small})
+    for _ in range(2):
+        made.add_node(num_cpus=1, **small)
+    yield made.address
+    made.shutdown()
+
+
+@pytest.mark.slow
+def test_a_cluster_trains_the_pools_bytes_though_a_worker_is_killed(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_project(tmp_path, monkeypatch)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    item = item_of(small_params(EPOCHS), *WORDS)
+    items.train(item)
+    expected = digests(item.runs)
+    (tmp_path / ".cells").rename(tmp_path / "of the pool")
+    monkeypatch.setattr(executor, "_way", Way("ray", ray=Ray(address=address)))
+    killed: list[int] = []
+    killer = threading.Thread(target=kill_a_worker, args=(killed,), daemon=True)
+    killer.start()
+    items.train(item)
+    killer.join(timeout=30)
+    assert killed, "no worker was found in the middle of its work"
+    assert digests(item.runs) == expected
+    assert not [*store.root().glob("stacks/*")] and not [*store.root().glob(".seen-*")]
+
+
+@pytest.mark.slow
+def test_a_stack_that_fails_on_a_worker_ends_in_one_sentence(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setattr(executor, "_way", Way("ray", ray=Ray(address=address)))
+    with pytest.raises(UserError, match=r"^this stack does not fit$"):
+        run_all(STACKS, refuse, CPU, 4, lambda count: None)
+
+
+def refuse(stack: object, tell: object) -> None:
+    raise UserError("this stack does not fit")
+
+
+def digests(runs: Path) -> dict[str, str]:
+    """Of every cell's weights."""
+    files = sorted(runs.glob("*/weights.safetensors"))
+    return {path.parent.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def kill_a_worker(killed: list[int]) -> None:
+    """Kill the first process that is in the middle of a stack, once a checkpoint of one is there."""
+    until = time.monotonic() + 100
+    while not killed and time.monotonic() < until:
+        time.sleep(0.05)
+        if not [*store.root().glob("stacks/*.pt")]:
+            continue
+        for process in psutil.Process().children(recursive=True):
+            try:
+                if process.cmdline()[:1] == ["ray::_task"]:
+                    os.kill(process.pid, signal.SIGKILL)
+                    killed.append(process.pid)
+                    break
+            except (psutil.Error, ProcessLookupError):
+                continue

@@ -1,0 +1,95 @@
+"""Which devices stacks go to: all GPUs of a host, one of them, or the CPU; what is not there is told."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+
+from descent.cells import Cell
+from descent.errors import UserError
+from descent.runner import executor
+from descent.runner.devices import share, visible
+from descent.runner.executor import Way, run_all
+from tests.fakes.core import small_params
+
+STACKS = [[Cell("video", "ucsd", "dust", "constrained", layers, 0.0, 0)] for layers in range(1, 7)]
+
+
+def gpus(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: count > 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
+
+
+@pytest.mark.parametrize(("word", "found"), [("auto", [0, 1, 2]), ("cuda", [0, 1, 2]), ("cuda:1", [1])])
+def test_cuda_is_every_gpu_and_a_number_is_one(
+    word: str, found: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpus(3, monkeypatch)
+    assert visible(word) == [torch.device("cuda", index) for index in found]
+    assert visible("cpu") == [torch.device("cpu")]
+
+
+def test_what_is_not_there_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpus(2, monkeypatch)
+    with pytest.raises(UserError, match=r"cuda:2, but there is cuda:0 to cuda:1 here; name one"):
+        visible("cuda:2")
+    gpus(0, monkeypatch)
+    assert visible("auto") == [torch.device("cpu")]
+    for word in ("cuda", "cuda:0"):
+        with pytest.raises(UserError, match="torch sees no GPU here; set device: auto or cpu"):
+            visible(word)
+
+
+@pytest.mark.parametrize("word", ["gpu", "cuda:", "cuda:x", "cpu:0", ""])
+def test_a_device_that_is_none_is_an_error_of_params_yaml(word: str) -> None:
+    with pytest.raises(UserError, match="device"):
+        small_params({"device": word})
+
+
+def test_shares_say_how_many_stacks_one_gpu_takes() -> None:
+    shares = {"default": 1.0, "dust": 0.33, "ut": 0.5}
+    assert [share(shares, model) for model in ("roberta", "dust", "ut")] == [1, 3, 2]
+    with pytest.raises(UserError, match="default"):
+        small_params({"gpu_share": {"default": None}})
+
+
+def where(folder: Path, stack: Sequence[Cell], tell: Callable[[int], None]) -> None:
+    """Leave the process and the device that took a stack."""
+    time.sleep(0.3)
+    place = (folder / f"device-{os.getpid()}").read_text()
+    (folder / f"stack-{stack[0].layers}").write_text(f"{os.getpid()} {place}")
+    tell(1)
+
+
+def test_stacks_spread_over_all_gpus_with_as_many_processes_as_their_share_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpus(2, monkeypatch)
+    monkeypatch.setattr(executor, "_way", Way(gpu_share={"default": 1.0, "dust": 0.5}))
+    monkeypatch.setattr(executor, "get_context", partial(_forked, executor.get_context))
+    monkeypatch.setattr(
+        torch.cuda, "set_device", lambda place: (tmp_path / f"device-{os.getpid()}").write_text(str(place.index))
+    )
+    told: list[int] = []
+    run_all(STACKS, partial(where, tmp_path), torch.device("cuda"), len(STACKS), told.append)
+    took = [path.read_text().split() for path in tmp_path.glob("stack-*")]
+    assert sum(told) == len(took) == len(STACKS)
+    assert sorted(path.read_text() for path in tmp_path.glob("device-*")) == ["0", "0", "1", "1"]
+    assert {place for _, place in took} == {"0", "1"}
+
+
+def _forked(real: Callable, kind: str) -> object:
+    assert kind == "spawn", "a forked process cannot use CUDA"
+    return real("fork")  # which keeps the patches of this test
+
+
+def test_one_gpu_at_a_share_of_one_trains_here_one_stack_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpus(1, monkeypatch)
+    monkeypatch.setattr(executor, "_way", Way())
+    seen: list[int] = []
+    run_all(STACKS, lambda stack, tell: seen.append(os.getpid()), torch.device("cuda"), 6, lambda count: None)
+    assert seen == [os.getpid()] * len(STACKS)
