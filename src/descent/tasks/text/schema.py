@@ -71,6 +71,7 @@ class Grids(Schema):
     max_tokens: Annotated[int, Field(ge=4)]
     eps: list[NonNegative]
     seeds: Grid[Seed]
+    shifts: Grid[str] | None = None  # in place of those of the evaluation
     batch: Count
     epochs: Count
     tokenizers: dict[str, TokenizerSource]
