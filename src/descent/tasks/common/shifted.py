@@ -18,8 +18,13 @@ from descent.training.noise import Stream
 class Shifted:
     """A shift with its settings: from clean inputs, a level a cell, random numbers and sigma to shifted inputs."""
 
-    module: ModuleType
+    name: str
     settings: Shift
+
+    @property
+    def module(self) -> ModuleType:
+        """The shift's file; not kept, since stacks and their shifts are sent to other processes."""
+        return load("shifts", self.name)
 
     def __call__(self, clean: Tensor, level: Tensor, stream: Stream, scale: float | Tensor) -> Tensor:
         """What the shift's file says."""
@@ -67,8 +72,7 @@ def apply_of(params: Params, shift: str) -> Shifted:
     Raises:
         UserError: its section is not right.
     """
-    module = load("shifts", shift)
-    return Shifted(module, validated(module.Settings, params.shifts[shift], f"shifts.{shift}"))
+    return Shifted(shift, validated(load("shifts", shift).Settings, params.shifts[shift], f"shifts.{shift}"))
 
 
 def levels_of(params: Params, task: str, shift: str, trained: Iterable[float]) -> list[float]:

@@ -51,7 +51,6 @@ def units(params: Params, task: type[DenoisingTask], net: nn.Module) -> Units:
 class Tested(NamedTuple):
     """A shift, the levels that rows name, and what it is handed for these."""
 
-    name: str
     apply: Shifted
     levels: list[float]
     strengths: list[float]
@@ -78,7 +77,7 @@ def tested(params: Params, inputs: Inputs, kind: str, scale: float, more: Iterab
         if apply.converts and moments is None:
             moments = View(inputs, apply).moments(params.video.evaluation.batch)
         strengths = apply.strengths(swept, scale, *(moments or (0.0, 0.0)))
-        found.append(Tested(name, apply, swept, strengths))
+        found.append(Tested(apply, swept, strengths))
     return found
 
 
@@ -91,7 +90,7 @@ def scorings(params: Params, prepared: Prepared, item: Item) -> list[Scoring]:
     return [
         Scoring(
             profile=params.profile,
-            shift=test.name,
+            shift=test.apply.name,
             measure=partial(_measure, params, prepared, task, test, item.feed.device),
             problem=partial(problem, params),
             definition={
@@ -99,12 +98,12 @@ def scorings(params: Params, prepared: Prepared, item: Item) -> list[Scoring]:
                 "evaluation": evaluation.model_dump(exclude={"shifts", "energies", "classical_frames"}),
                 "test": budget.test_inputs,
                 "tolerance": params.video.tolerance,
-                "shift": params.shifts[test.name],
-                "code": digest((__name__, f"descent.shifts.{test.name}")),
+                "shift": params.shifts[test.apply.name],
+                "code": digest((__name__, f"descent.shifts.{test.apply.name}")),
             },
             elements=None if elements is None else elements // budget.batch * evaluation.batch,
             inputs=len(inputs),
-            trained=test.name == TRAINED,
+            trained=test.apply.name == TRAINED,
         )
         for test in tested(params, inputs, module.INPUTS, sigma(params, prepared), own)
     ]
@@ -133,7 +132,7 @@ def also(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[pd.D
                 for name, plain in PLAIN.items():
                     if name in cells:
                         run.append((test, name, ask(Map(space, plain), tests, test.strengths)))
-                for name, told in CLASSICAL.items() if test.name == TRAINED else ():
+                for name, told in CLASSICAL.items() if test.apply.name == TRAINED else ():
                     # A filter is told the level, so that every level has its own.
                     parts = [ask(Map(space, told(level * scale)), frames, [level]) for level in test.levels]
                     run.append((test, name, _joined(parts)))
@@ -143,7 +142,9 @@ def also(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[pd.D
             rows = [*_rows(told_units, cells[name], found, test.levels, 0)]
             if name == IDENTITY and test.apply.converts:
                 rows += _strengths(test)
-            tables.append(pd.DataFrame(rows).assign(profile=params.profile, shift=test.name, **vars(cells[name])))
+            tables.append(
+                pd.DataFrame(rows).assign(profile=params.profile, shift=test.apply.name, **vars(cells[name]))
+            )
     return tables
 
 
@@ -176,7 +177,7 @@ def _measure(
     resamples = replicates.counts(stack[0].dataset, len(found.sizes), evaluation)
     errors = replicates.mean(found.by_item, found.sizes, resamples)
     for index, cell in enumerate(stack):
-        if test.name == TRAINED:
+        if test.apply.name == TRAINED:
             scores = _scores(params, told, cell, errors[:, index], test.levels)
         else:
             scores = {"log_rmse": _log_rmse(told, errors[:, index]).mean(axis=0)}
