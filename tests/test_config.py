@@ -117,9 +117,14 @@ def values_of(params: Params) -> dict[str, Any]:
         (
             {"video.evaluation.shifts": ["fog"]},
             "video.evaluation.shifts",
-            "'fog'; known: gaussian, salt_and_pepper",
+            "'fog'; known: blur, brightness",
         ),
-        ({"text.evaluation.shifts": ["salt_and_pepper"]}, "text.evaluation.shifts", "known: gaussian"),
+        (
+            {"text.evaluation.shifts": ["salt_and_pepper"]},
+            "text.evaluation.shifts",
+            "salt_and_pepper does not fit text; shifts that do: gaussian",
+        ),
+        ({"profiles.demo.video.shifts": ["fog"]}, "profiles.demo.video.shifts", "unknown name 'fog'"),
         ({"video.evaluation.shifts": ["gaussian"] * 2}, "video.evaluation.shifts", "twice"),
         (
             {"models.ut_text.tokenizer": "gpt"},

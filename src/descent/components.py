@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 PLACES = {
     "arms": ("LABEL", "ENFORCES", "ALL_LAYERS", "Settings", "Arm"),
     "models": ("LABEL", "TASK", "Settings", "Budget", "build", "width"),
-    "shifts": ("LABEL", "TASKS", "Settings", "apply"),
+    "shifts": ("LABEL", "TASKS", "ENERGY", "Settings", "apply"),
     "tasks.video.datasets": ("LABEL", "TREE", "ADDRESS"),
     "tasks.text.datasets": ("LABEL", "TREE", "ADDRESS", "CLASSES", "TRAIN", "TEST", "TEXTS"),
     "tasks.lm.datasets": ("LABEL", "TREE", "ADDRESS", "INSTRUCTIONS", "PROMPTS"),

@@ -119,8 +119,13 @@ class Params(Schema):
             _known(f"{task}.datasets", section.datasets, self.components[f"tasks.{task}.datasets"])
             _known(f"{task}.datasets", section.datasets, self.budget.data)
             _known(f"{task}.models", section.models, self._models_of(task))
-            _known(f"{task}.evaluation.shifts", section.evaluation.shifts, self._shifts_of(task))
-            _known(f"{task}.evaluation.shifts", section.evaluation.shifts, self.shifts)
+            for where, shifts in (
+                (f"{task}.evaluation.shifts", section.evaluation.shifts),
+                (f"profiles.{self.profile}.{task}.shifts", grids.shifts or []),
+            ):
+                _known(where, shifts, self.components["shifts"])
+                _fit(where, shifts, task, self.components["shifts"])
+                _known(where, shifts, self.shifts)
             for model in section.models:
                 _known("models", [model], self.models)
                 _known(f"profiles.{self.profile}.{task}.models", [self._root(model)], grids.models)
@@ -131,13 +136,14 @@ class Params(Schema):
     def _models_of(self, task: str) -> list[str]:
         return [name for name, said in self.components["models"].items() if said["TASK"] == task]
 
-    def _shifts_of(self, task: str) -> list[str]:
-        return [name for name, said in self.components["shifts"].items() if task in said["TASKS"]]
-
     @property
     def budget(self) -> Profile:
         """The data sources, grids and budgets of the profile in use."""
         return self.profiles[self.profile]
+
+    def shifts_of(self, task: str) -> list[str]:
+        """The shifts under which a task's cells are tested: the profile's, else those of the task's evaluation."""
+        return getattr(self.budget, task).shifts or getattr(self, task).evaluation.shifts
 
     @property
     def enforcing(self) -> list[str]:
@@ -170,7 +176,8 @@ class Params(Schema):
     def model_budget(self, model: str) -> dict[str, Any]:
         """The profile's values for a model: its task's, with the model's own in place of or beside them."""
         grids = getattr(self.budget, self.task_of(model))
-        common = grids.model_dump(exclude={"eps", "seeds", "models", "tokenizers", "prompt", "max_tokens"})
+        of_task = {"eps", "seeds", "shifts", "models", "tokenizers", "prompt", "max_tokens"}
+        common = grids.model_dump(exclude=of_task)
         return common | self._of_model(grids.models, model)
 
     def trained_longer(self, model: str, times: int) -> "Params":
@@ -268,6 +275,13 @@ def _known(where: str, names: Any, choices: Any) -> None:
             raise ValueError(f"{where}: unknown name {name!r}; known: {', '.join(choices)}")
     if len(set(names)) < len(list(names)):
         raise ValueError(f"{where}: a name stands there twice: {', '.join(map(str, names))}")
+
+
+def _fit(where: str, shifts: list[str], task: str, known: dict[str, dict[str, Any]]) -> None:
+    for name in shifts:
+        if task not in known[name]["TASKS"]:
+            fitting = ", ".join(other for other, said in known.items() if task in said["TASKS"])
+            raise ValueError(f"{where}: {name} does not fit {task}; shifts that do: {fitting}")
 
 
 def _told(where: str, names: Any, choices: Any, profile: str) -> None:

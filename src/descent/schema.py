@@ -98,6 +98,7 @@ class Evaluation(Schema):
     """The sweep over test noise."""
 
     gammas: Grid[NonNegative]
+    energies: Grid[Positive]  # gammas whose energy other shifts have
     shifts: Grid[str]
     noise_draws: Count
     seed: Seed
@@ -106,7 +107,10 @@ class Evaluation(Schema):
 
 
 class Shift(Schema):
-    """A shift's settings hold the levels at which it is applied; null: the gammas and the training levels."""
+    """A shift's settings hold the levels at which it is applied.
+
+    Null, where the level is an energy: those of the task's evaluation (of the noise of training its gammas).
+    """
 
     levels: Grid[NonNegative] | None
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis.results import ABSENT
+from descent.analysis.shifts import others
 from descent.config import Params
 from tests.fakes.results import fake_params
 
@@ -61,6 +62,8 @@ class Made:
                 effects = {"in": cost, "out_of": -gain} if ours else {"in": 0.0, "out_of": 0.0}
                 for where, effect in effects.items():
                     self._scores(cell, f"log_rmse_{where}_distribution", LOG_RMSE[where] + effect)
+                for shift in SHIFTS:
+                    self._scores(cell | {"shift": shift}, "log_rmse", LOG_RMSE["out_of"] - gain * ours)
                 for gamma in sorted({*GAMMAS, eps}):
                     inside = "in" if gamma <= eps else "out_of"
                     self._add(cell, "rmse", np.exp(LOG_RMSE[inside] + effects[inside]), gamma, depth)
@@ -139,6 +142,7 @@ def _cell(
     return own | {"layers": layers, "eps": eps, "seed": seed, "varied": varied}
 
 
+SHIFTS = others(fake_params(), "video")
 _SWEEPS = {task: getattr(fake_params(), task).evaluation.gammas for task in ("video", "text", "lm")}
 GAMMAS, TEXT_GAMMAS, LM_GAMMAS = _SWEEPS["video"], _SWEEPS["text"], _SWEEPS["lm"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from descent.analysis import shifts
 from descent.analysis.results import ABSENT
 from descent.analysis.select import TRAINED, select
 from descent.cells import REFERENCES, Cell, grid, reference_cells, study_cells
@@ -58,8 +59,8 @@ COMPONENTS: dict[str, dict[str, dict[str, Any]]] = {
         "causal_lm": {"LABEL": "causal language model", "TASK": "lm"},
     },
     "shifts": {
-        "gaussian": {"LABEL": "Gaussian noise", "TASKS": ["video", "text", "lm"]},
-        "salt_and_pepper": {"LABEL": "salt and pepper", "TASKS": ["video"]},
+        "gaussian": {"LABEL": "Gaussian noise", "TASKS": ["video", "text", "lm"], "ENERGY": True},
+        "salt_and_pepper": {"LABEL": "salt and pepper", "TASKS": ["video"], "ENERGY": True},
     },
     "tasks.video.datasets": {
         name: {"LABEL": label}
@@ -136,7 +137,8 @@ def _levels(params: Params) -> dict[str, list[float]]:
     """The levels of every shift; of TRAINED the gammas and the training levels."""
     studies = [params.studied(name).eps for name in params.studies]
     own = {*params.video.evaluation.gammas, *params.budget.video.eps, params.eps, *studies}
-    levels = {shift: params.shifts[shift]["levels"] for shift in params.video.evaluation.shifts}
+    evaluation = params.video.evaluation
+    levels = {shift: params.shifts[shift]["levels"] or evaluation.energies for shift in params.shifts_of("video")}
     return levels | {TRAINED: sorted(map(float, own))}
 
 
@@ -186,6 +188,10 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
         chosen = [row["value"] for row in swept if (row["gamma"] <= cell.eps + 1e-9) == inside]
         scores[f"log_rmse_{name}_distribution"] = sum(map(math.log, chosen)) / len(chosen)
     rows += replicate_rows(params.video.evaluation, identity, scores, items=5)
+    for shift in shifts.others(params, "video"):
+        own = [row["value"] for row in rows if row["metric"] == "rmse" and row["shift"] == shift]
+        score = {"log_rmse": sum(map(math.log, own)) / len(own)}
+        rows += replicate_rows(params.video.evaluation, identity | {"shift": shift}, score, items=5)
     states = {"feasible": feasible, "diverged": 0.0, "epoch": 17.0}
     last = {"layer": cell.layers}
     rows.append(identity | at_eps | last | {"split": "test", "metric": "feasible", "value": feasible})

@@ -40,7 +40,7 @@ LISTS = {
     },
 }
 GONE = {
-    "no video": {"fig02_video_robustness", "fig_shifts", "fig11_infeasible", "table3_video_rmse"},
+    "no video": {"fig02_video_robustness", "fig_shifts", "table_shifts", "fig11_infeasible", "table3_video_rmse"},
     "no text model": {"fig04_text_robustness", "fig05_step_size", "fig12_layer_ratios", "table4_text_auc"},
     "no language model, no study": {
         "fig06_causal_lm",
@@ -49,7 +49,7 @@ GONE = {
         "fig11_infeasible",
         "fig15_dual_lr_ablation",
     },
-    "no constraints, no shift": {"fig_theory", "table_theory", "fig_shifts"},
+    "no constraints, no shift": {"fig_theory", "table_theory", "fig_shifts", "table_shifts"},
     "one model, one data set": {"fig05_step_size", "fig11_infeasible", "fig14_alpha_ablation"},
 }
 

@@ -1,4 +1,4 @@
-"""The claims of the paper: by which rule each is judged, on which experiment, and what counts as an effect.
+"""The claims of the paper, and one beyond it: by which rule, on which experiment, and what counts as an effect.
 
 Effects and bounds are the protocol's for primary claims, descent, the dual rate and single texts; else ours: half
 of the settings is the bound of "is better" and of "does not"; 1 % an effect of depth and of size as of the arms;
@@ -67,6 +67,7 @@ CLAIMS = {
     "video_ood_vit": Claim("gain", "video", 0.01, "percent"),
     "video_cost_vit": Claim("cost", "video", 0.015, "percent"),
     "video_depth": Claim("gain", "video", 0.01, "percent"),
+    "video_shifts": Claim("gain", "video", 0.01, "percent"),
     "text_wins": Claim("share", "text", HALF, "percent"),
     "text_ood": Claim("gain", "text", 0.01, "points", primary=True, light=0.005),
     "text_cost": Claim("cost", "text", 0.005, "points", primary=True),

@@ -5,6 +5,7 @@ Video, with RMSE at the swept levels gamma of the two arms (ours: constrained, t
     gain  G = mean over gamma > eps of ln(RMSE_baseline / RMSE_ours)
     cost  C = mean over gamma <= eps of ln(RMSE_ours / RMSE_baseline)
 
+Under shifts that training has not seen the gain is the mean over all levels of each, then over the shifts.
 Texts and language models: differences of mean accuracies over the same levels (cost: the sign turned). What is
 judged by shares of settings is worked out on the test set alone. Both cells of a pair have one seed.
 """
@@ -66,6 +67,14 @@ def _video_wins(evidence: Evidence) -> pd.DataFrame:
     table = cells.assign(**{"0": rmse}).set_index([*PAIR, "arm", "varied"])[["0"]].set_axis([0], axis=1)
     ours, theirs = evidence.arms(_of(table, evidence.models("patches")))
     return np.log(theirs / ours)
+
+
+def _video_shifts(evidence: Evidence) -> pd.DataFrame:
+    """The gain at the headline level under the shifts that training has not seen: the mean over their levels, then
+    over the shifts; of models on patches, which all of these fit."""
+    table = evidence.under_shifts("video", "log_rmse")
+    ours, theirs = evidence.arms(_of(table, evidence.models("patches"), headline(evidence.params, "video")))
+    return theirs - ours
 
 
 def _video_depth(evidence: Evidence) -> pd.DataFrame:
@@ -204,6 +213,7 @@ MEASURES: dict[str, Measure] = {
     "video_ood_vit": _video("out_of", 1, "frames"),
     "video_cost_vit": _video("in", -1, "frames"),
     "video_depth": _video_depth,
+    "video_shifts": _video_shifts,
     "text_wins": _text_wins,
     "text_ood": _accuracy("text", "out_of", 1),
     "text_cost": _accuracy("text", "in", -1),

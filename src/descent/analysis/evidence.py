@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from descent.analysis.select import TRAINED, check_named, measured, select
+from descent.analysis.select import TRAINED, average, check_named, measured, select
+from descent.analysis.shifts import others
 from descent.analysis.summary import PAIR, cells_table
 from descent.components import TASKS
 from descent.config import Params
@@ -19,7 +20,7 @@ NO_RATIO, NO_STEP = 1.0, 0.0  # mean ratio of successive losses, and share of st
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results table and its parameters. All scores are those under TRAINED, the noise of training."""
+    """The results table and its parameters. Scores but `under_shifts` are under TRAINED, the noise of training."""
 
     results: pd.DataFrame
     params: Params
@@ -47,8 +48,20 @@ class Evidence:
         A lost cell scores as if it had learned nothing, on every resample (`nothing_learned`). Any other without
         the score has a row without numbers. Empty where the experiment has no such score.
         """
-        index = [*SETTING, "seed"]
         rows = select(self.known, experiment=experiment, metric=f"{name}_replicate")
+        return self._of_every_cell(experiment, name, rows)
+
+    def under_shifts(self, experiment: str, name: str) -> pd.DataFrame:
+        """The same as a mean over the shifts that training has not seen, of the cells that have all of them."""
+        named = others(self.params, self.task(experiment))
+        rows = measured(select(self.results, experiment=experiment, metric=f"{name}_replicate"))
+        rows = rows[rows["shift"].isin(named)]
+        by = [*SETTING, "seed", "bin"]
+        whole = rows[rows.groupby(by)["value"].transform("size") == len(named)]
+        return self._of_every_cell(experiment, name, average(whole, by, over=["shift"]).reset_index())
+
+    def _of_every_cell(self, experiment: str, name: str, rows: pd.DataFrame) -> pd.DataFrame:
+        index = [*SETTING, "seed"]
         cells = select(self.cells, experiment=experiment, trained=True).set_index(index)
         if rows.empty:
             return pd.DataFrame(index=cells.index[:0])

@@ -20,7 +20,7 @@ COLUMNS = {
     "varied": str,  # the value that a study gives to what it varies, else empty
     "split": str,  # validation | test
     "shift": str,  # a file of shifts/; select.TRAINED, training's own, of all that is no test under a shift
-    "gamma": float,  # the level of the shift
+    "gamma": float,  # the level of the shift, or that of Gaussian noise of the same energy
     "layer": int,
     "bin": float,  # lower edge of a histogram's bin, number of a resample (0: the test set itself), else 0
     "metric": str,  # METRICS
@@ -50,6 +50,9 @@ METRICS = {
     "log_rmse_in_distribution_replicate": "on one resample: mean logarithm of the RMSE over the swept levels "
     "up to the training level",
     "log_rmse_out_of_distribution_replicate": "the same over the levels above it",
+    "log_rmse_replicate": "of another shift than training's: mean logarithm of the RMSE over its levels, on one "
+    "resample",
+    "strength": "of the identity map: the shift's own level (an amount, a deviation) where gamma is an energy",
     "accuracy_in_distribution_replicate": "on one resample: mean accuracy of the last layer over the same levels",
     "accuracy_out_of_distribution_replicate": "the same over the levels above the training level",
     "area_replicate": "on one resample: area under accuracy against gamma over the swept levels",

@@ -90,7 +90,8 @@ def _fact(case: Case, model: str, why: str) -> dict[str, object]:
 def judged(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     """The scorecard from the tables that `save` wrote and `load` reads; columns as `scorecard`.
 
-    A claim of which no model passes still has the numbers of all its models, and no verdict.
+    A claim of which no model passes still has the numbers of all its models, and no verdict. One that the facts do
+    not hold, as it was not asked yet when they were published, has no row.
     """
     known, of_models = dict(iter(pairs.groupby("claim"))), facts[facts["model"] != WHOLE]
     rows = []
@@ -108,7 +109,7 @@ def judged(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     inside = (card["prediction_low"] <= card["paper_value"]) & (card["paper_value"] <= card["prediction_high"])
     unknown = card[["prediction_low", "paper_value"]].isna().any(axis=1)
     card["paper_inside"] = inside.astype("boolean").mask(unknown)
-    return pd.read_csv(PAPER).merge(card, how="left", on="claim", validate="one_to_one")[COLUMNS]
+    return pd.read_csv(PAPER).merge(card, how="inner", on="claim", validate="one_to_one")[COLUMNS]
 
 
 def by_model(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:

@@ -1,18 +1,15 @@
 """Tables of a published run that no figure needs: its controls, shifts against the baseline, trained numbers."""
 
-import numpy as np
 import pandas as pd
-from scipy.stats import t
 
+from descent.analysis import shifts as shifted
 from descent.analysis.controls import of_study
-from descent.analysis.select import TRAINED, measured, select
+from descent.analysis.select import select
 from descent.components import TASKS
 from descent.config import Params
 
-SETTING = ["experiment", "dataset", "model", "layers", "eps"]
 CONTROLS = "controls"  # what the names of their studies begin with
 GAINS = ["gain_in", "gain_out", "inflation", "slower"]
-SHIFTED = ("rmse", "accuracy")  # of the last layer
 
 
 def controls(results: pd.DataFrame, params: Params) -> pd.DataFrame:
@@ -24,28 +21,12 @@ def controls(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def shifts(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """What every arm gains over the baseline under each shift that is not the noise of training.
-
-    The gain of a pair is the mean over the shift's levels of ln(RMSE of the baseline / of the arm), or of the
-    difference in accuracy of the last layer; its mean over settings is taken by seed. Pairs of which a cell has
-    no number at a level do without it.
+    """What every arm gains over the baseline under each shift that training has not seen.
 
     Columns: experiment, model, shift, arm; `effect`, the mean over seeds, its 95 % Student interval `low` and
     `high` (NaN for one seed), `seeds` and `settings`.
     """
-    rows = measured(select(results, split="test", bin=0.0))
-    rows = rows[(rows["shift"] != TRAINED) & (rows["layer"] == rows["layers"]) & rows["experiment"].isin(TASKS)]
-    gains = pd.concat([_gains(select(rows, metric=metric), params) for metric in SHIFTED])
-    by, numbers = ["experiment", "model", "shift", "arm"], ["effect", "low", "high", "seeds", "settings"]
-    if gains.empty:
-        return pd.DataFrame(columns=[*by, *numbers])
-    settings = gains.groupby([*SETTING, "shift", "arm", "seed"])["gain"].mean().reset_index()
-    counted = settings[[*SETTING, "shift", "arm"]].drop_duplicates().groupby(by).size().rename("settings")
-    by_seed = settings.groupby([*by, "seed"])["gain"].mean().reset_index()
-    table = by_seed.groupby(by)["gain"].agg(effect="mean", sd="std", seeds="size")
-    half = t.ppf(0.975, (table["seeds"] - 1).clip(lower=1)) * table.pop("sd") / np.sqrt(table["seeds"])
-    table = table.assign(low=table["effect"] - half, high=table["effect"] + half, settings=counted)
-    return table[numbers].reset_index()
+    return shifted.over_seeds(shifted.gains(results, params), ["experiment", "model", "shift", "arm"])
 
 
 def trained_numbers(results: pd.DataFrame) -> pd.DataFrame:
@@ -53,13 +34,3 @@ def trained_numbers(results: pd.DataFrame) -> pd.DataFrame:
     rows = select(results, metric="parameters")
     rows = rows[rows["experiment"].isin(TASKS)]
     return rows.groupby(["model", "layers", "arm"])["value"].max().astype(int).rename("numbers").reset_index()
-
-
-def _gains(rows: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """The rows of one metric with `gain`: how much better each is than the baseline's of its setting and seed."""
-    by, baseline = [*SETTING, "shift", "gamma", "seed"], params.comparison.baseline
-    score = np.where(rows["metric"] == "rmse", -np.log(rows["value"].where(rows["value"] > 0)), rows["value"])
-    rows = rows.assign(score=score)
-    of_baseline = select(rows, arm=baseline).set_index(by)["score"].rename("of_baseline")
-    joined = rows[rows["arm"] != baseline].join(of_baseline, on=by, how="inner")
-    return joined.assign(gain=joined["score"] - joined["of_baseline"])

@@ -8,6 +8,7 @@ from descent.training.noise import Stream, perturb
 
 LABEL = "Gaussian noise"
 TASKS = ("video", "text", "lm")
+ENERGY = True
 
 
 class Settings(Shift):

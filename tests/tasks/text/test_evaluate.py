@@ -271,3 +271,21 @@ def test_experiments_that_share_cells_share_their_scores(tokens: Tokens) -> None
     shared = main.query("eps == 0.4 and arm == 'constrained'").drop(columns=why).reset_index(drop=True)
     pd.testing.assert_frame_equal(same, shared)
     assert set(table["experiment"]) == {"dual_lr"} and set(main["varied"]) == {""}
+
+
+def test_other_shifts_of_embeddings_have_the_levels_of_their_energy_and_do_harm(tokens: Tokens) -> None:
+    shifts = ["uniform", "laplace", "sparse", "token_dropout"]
+    evaluation = {"text.evaluation": {"shifts": ["gaussian", *shifts]}}
+    train_text(text_params(SHORT), "ut_text")
+    table = scored("ut_text", **evaluation)
+    plain = scored("ut_text")
+    pd.testing.assert_frame_equal(table.query("shift == 'gaussian'").reset_index(drop=True), plain)
+    rows = table.query("shift != 'gaussian' and metric == 'loss' and layer == layers")
+    assert set(rows["shift"]) == set(shifts)
+    energies = text_params(evaluation).text.evaluation.energies
+    for shift, own in rows.groupby("shift"):
+        assert sorted(own["gamma"].unique()) == energies, shift
+    losses = rows.pivot(index=["shift", "arm", "eps"], columns="gamma", values="value")
+    assert losses.nunique(axis=1).eq(len(energies)).all(), "every level has its own noise"
+    by_shift = losses.groupby(["arm", "eps"]).nunique()
+    assert by_shift.eq(len(shifts)).all(axis=None), "and every shift"

@@ -52,7 +52,8 @@ def test_the_sweep_has_every_training_level_once(prepared: Prepared) -> None:
     params = small_params({"eps": 0.13, "video.evaluation": {"gammas": [1, 0.0, 0.25, 0.5]}})
     assert evaluation.levels(params, "gaussian") == [0.0, 0.13, 0.25, 0.5, 1.0]
     assert evaluation.levels(params, "gaussian", [0.3]) == [0.0, 0.13, 0.25, 0.3, 0.5, 1.0]
-    assert evaluation.levels(params, "salt_and_pepper", [0.3]) == [0.02, 0.05, 0.1, 0.2]
+    assert evaluation.levels(params, "salt_and_pepper", [0.3]) == params.video.evaluation.energies
+    assert evaluation.levels(params, "blur", [0.3]) == params.shifts["blur"]["levels"]
 
 
 def trained(**changes: object) -> None:
@@ -118,12 +119,12 @@ def test_replicates_are_scores_of_the_clips_that_were_drawn() -> None:
     error = replicates.mean(square, np.array([3, 1]), resamples)
     levels = [0.0, 0.25, 0.5, 1.0]
     units = evaluation.units(params, SequenceTask, Pixels())
-    rows = pd.DataFrame(evaluation._replicates(params, units, cell, error, levels, 2))
-    found = rows.query("metric == 'log_rmse_out_of_distribution_replicate'").set_index("bin")["value"]
+    scores = evaluation._scores(params, units, cell, error, levels)
+    found = scores["log_rmse_out_of_distribution"]
     for number, (first, second) in enumerate(resamples):
         mean_square = (3 * first * 0.01 + second * 0.09) / (3 * first + second)
         assert found[number] == pytest.approx(math.log(255 * math.sqrt(mean_square)))
-    assert found.nunique() >= 2 and set(rows.query("metric == 'descending_replicate'")["value"]) == {1.0}
+    assert len(set(found)) >= 2 and scores["descending"].all()
 
 
 def check_validation_rows(rows: pd.DataFrame, cell: Cell) -> None:
@@ -340,7 +341,7 @@ def test_vit_has_references_of_its_own_in_its_images_and_units(prepared: Prepare
 
 
 def test_salt_and_pepper_has_rows_of_its_own_levels_and_none_of_training(prepared: Prepared) -> None:
-    levels = [0.0, 0.05, 0.3]
+    levels = [0.0, 0.3, 0.9]
     both = {
         "video.evaluation": {"shifts": ["gaussian", "salt_and_pepper"]},
         "shifts.salt_and_pepper": {"levels": levels},
@@ -352,19 +353,27 @@ def test_salt_and_pepper_has_rows_of_its_own_levels_and_none_of_training(prepare
         select(table, shift="gaussian").reset_index(drop=True), before.reset_index(drop=True)
     )
     rows = select(table, shift="salt_and_pepper")
-    assert set(rows["split"]) == {"test"} and set(rows["gamma"]) == set(levels)
-    assert set(rows["metric"]) == {"loss", "rmse", "rmse_clipped", "psnr"}, "no verdicts, no resamples"
+    assert set(rows["split"]) == {"test"}
+    resampled = rows["metric"].isin(["log_rmse_replicate", "test_items"])
+    own = set(rows[~resampled]["metric"])
+    assert own == {"loss", "rmse", "rmse_clipped", "psnr"}, "no verdicts"
+    assert set(rows[~resampled]["gamma"]) == set(levels)
     assert set(rows["arm"]) == {"constrained", "unconstrained"} and set(rows["eps"]) == {0.0, 0.13, 0.5}
     clean, calm, loud = (
         select(own, metric="rmse", gamma=level).set_index(CELL)["value"].sort_index()
-        for own, level in ((before, 0.0), (rows, 0.0), (rows, 0.3))
+        for own, level in ((before, 0.0), (rows, 0.0), (rows, 0.9))
     )
     pd.testing.assert_series_equal(calm, clean, rtol=1e-5)  # of the amount 0 they are the clean inputs
     assert (loud > calm).all()
+    logs = np.log(select(rows, metric="rmse")["value"]).groupby([rows[key] for key in CELL]).mean()
+    resamples = select(rows, metric="log_rmse_replicate")
+    first = select(resamples, bin=0.0).set_index(CELL)["value"].sort_index()
+    pd.testing.assert_series_equal(first, logs, check_names=False, rtol=1e-9)
+    assert set(resamples["bin"]) == set(map(float, range(8)))
 
 
-def test_of_salt_and_pepper_the_identity_scores_the_pixels_that_turned(prepared: Prepared) -> None:
-    levels = [0.0, 0.05, 0.3]
+def test_of_salt_and_pepper_the_identity_scores_as_under_gaussian_noise(prepared: Prepared) -> None:
+    levels = [0.0, 0.3, 0.9]
     twice = {"shifts": ["gaussian", "salt_and_pepper"], "noise_draws": 40}
     table = references_of({**DUST, "video.evaluation": twice, "shifts.salt_and_pepper": {"levels": levels}})
     rmse = select(table, shift="salt_and_pepper", metric="rmse")
@@ -372,12 +381,38 @@ def test_of_salt_and_pepper_the_identity_scores_the_pixels_that_turned(prepared:
     assert set(found) == {"identity", "zero", "frame_mean"}, (
         "the classical filters are told the level of Gaussian noise"
     )
-    # A share `amount` of the pixels turns white or black, each with probability a half.
+    np.testing.assert_allclose(found["identity"], 255 * prepared.sigma * np.array(levels), rtol=0.03)
+    assert found["zero"].nunique() == 1
+    # A share `amount` of the pixels turns white or black, each with probability a half; rows keep the amounts.
     sequences = prepared.sequences("test", TOKENS)
     x = sequences.gather(np.arange(len(sequences))).double().numpy() / 255
     turned = (np.square(x) + np.square(1 - x)).mean() / 2
-    np.testing.assert_allclose(found["identity"], 255 * np.sqrt(np.array(levels) * turned), rtol=0.03)
-    assert found["zero"].nunique() == 1
+    amounts = select(table, shift="salt_and_pepper", metric="strength").set_index("gamma")["value"]
+    np.testing.assert_allclose(amounts, (prepared.sigma * np.array(levels)) ** 2 / turned, rtol=1e-6)
+
+
+def test_frames_in_another_order_change_nothing_for_models_without_an_order(prepared: Prepared) -> None:
+    """The negative control: UT and DUST are equivariant to the order of tokens."""
+    shifts = {"shifts": ["gaussian", "shuffled_frames", "repeated_frames"]}
+    table = {}
+    for model in ("ut", "dust"):
+        changes = {"video.models": [model], "video.evaluation": shifts}
+        train_cells(small_params(changes), "video", "ucsd", model)
+        rows = select(evaluate_cells(small_params(changes), "video", "ucsd"), split="test")
+        table[model] = rows[rows["metric"].isin(["loss", "rmse", "rmse_clipped"])]
+        rmse = select(table[model], shift="shuffled_frames").set_index([*CELL, "metric", "layer"])
+        still, moved = (select(rmse, gamma=level)["value"].sort_index() for level in (0.0, 1.0))
+        assert len(still) > 10 and (still[still > 0] > 1e-6).all()
+        pd.testing.assert_series_equal(moved, still, rtol=1e-4)
+        repeated = select(table[model], shift="repeated_frames", metric="rmse", gamma=0.4)
+        assert (repeated["value"].to_numpy() > 1.001 * still.xs("rmse", level="metric").min()).all()
+
+
+def test_single_frames_have_no_rows_under_shifts_of_time(prepared: Prepared) -> None:
+    shifts = {"video.evaluation": {"shifts": ["gaussian", "blur", "dropped_frames"]}}
+    table = references_of({**VIT, "video.models": ["dust", "vit"], **shifts})
+    found = table.groupby("model")["shift"].unique().map(set).to_dict()
+    assert found == {"dust": {"gaussian", "blur", "dropped_frames"}, "vit": {"gaussian", "blur"}}
 
 
 def test_the_rows_of_a_data_set_are_in_its_file(prepared: Prepared) -> None:

@@ -1,7 +1,8 @@
 """The shifts of params.yaml as functions, and the levels at which each is applied."""
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
 
 from torch import Tensor
 
@@ -12,31 +13,83 @@ from descent.errors import UserError
 from descent.schema import Shift, validated
 from descent.training.noise import Stream
 
-Apply = Callable[[Tensor, Tensor, Stream, float], Tensor]
+
+@dataclass(frozen=True)
+class Shifted:
+    """A shift with its settings: from clean inputs, a level a cell, random numbers and sigma to shifted inputs."""
+
+    name: str
+    settings: Shift
+
+    @property
+    def module(self) -> ModuleType:
+        """The shift's file; not kept, since stacks and their shifts are sent to other processes."""
+        return load("shifts", self.name)
+
+    def __call__(self, clean: Tensor, level: Tensor, stream: Stream, scale: float | Tensor) -> Tensor:
+        """What the shift's file says."""
+        return self.module.apply(clean, level, stream, scale, settings=self.settings)
+
+    @property
+    def sees(self) -> str:
+        """What it is handed: numbers (in any arrangement), pictures, or sequences with an axis of time."""
+        return getattr(self.module, "SEES", "numbers")
+
+    @property
+    def margin(self) -> int:
+        """Of pictures, how many pixels around them matter to it."""
+        return getattr(self.module, "MARGIN", 0)
+
+    @property
+    def equivariant(self) -> bool:
+        """Whether the right answers move with the inputs."""
+        return getattr(self.module, "EQUIVARIANT", False)
+
+    @property
+    def converts(self) -> bool:
+        """Whether its own strength is another number than the level of Gaussian noise of the same energy."""
+        return hasattr(self.module, "strength")
+
+    def strengths(self, levels: Sequence[float], sigma: float, mean: float, square: float) -> list[float]:
+        """What it is handed for these levels: itself, or the strength of which the identity map's error is that
+        of Gaussian noise, (level sigma)^2.
+
+        Args:
+            mean: of all clean entries x.
+            square: the mean of x^2.
+
+        Raises:
+            UserError: no strength has so much energy.
+        """
+        if not self.converts:
+            return list(levels)
+        return [self.module.strength((level * sigma) ** 2, mean, square, self.settings) for level in levels]
 
 
-def _settings(params: Params, shift: str) -> Shift:
-    return validated(load("shifts", shift).Settings, params.shifts[shift], f"shifts.{shift}")
-
-
-def apply_of(params: Params, shift: str) -> Apply:
-    """The shift: clean inputs, a level a cell, the batch's random numbers and sigma give the noisy inputs.
+def apply_of(params: Params, shift: str) -> Shifted:
+    """The shift.
 
     Raises:
         UserError: its section is not right.
     """
-    return partial(load("shifts", shift).apply, settings=_settings(params, shift))
+    return Shifted(shift, validated(load("shifts", shift).Settings, params.shifts[shift], f"shifts.{shift}"))
 
 
 def levels_of(params: Params, task: str, shift: str, trained: Iterable[float]) -> list[float]:
-    """The levels of a shift in a task, rising: its own, or the task's gammas and, of that of training, its levels.
+    """The levels of a shift in a task, rising.
+
+    These are its own; or, of the shift of training, the task's gammas and the training levels; or, of another
+    whose level is an energy, the task's energies.
 
     Raises:
         UserError: the shift of training has levels of its own, and the paper's sweeps would be lost.
     """
-    own = _settings(params, shift).levels
-    if shift == TRAINED and own is not None:
-        raise UserError(f"shifts.{shift}.levels must be null: its levels are the gammas of each task's evaluation")
-    gammas = getattr(params, task).evaluation.gammas
-    found = own if own is not None else [*gammas, *(trained if shift == TRAINED else ())]
-    return sorted(set(map(float, found)))
+    found, evaluation = apply_of(params, shift), getattr(params, task).evaluation
+    own = found.settings.levels
+    if shift == TRAINED:
+        if own is not None:
+            raise UserError(
+                f"shifts.{shift}.levels must be null: its levels are the gammas of each task's evaluation"
+            )
+        own = [*evaluation.gammas, *trained]
+    return sorted(set(map(float, evaluation.energies if own is None else own)))

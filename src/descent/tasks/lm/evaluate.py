@@ -43,7 +43,7 @@ def scorings(params: Params, data: Instructions, item: Item) -> list[Scoring]:
             inputs=len(data.split("test")),
             trained=shift == TRAINED,
         )
-        for shift in evaluation.shifts
+        for shift in params.shifts_of("lm")
     ]
 
 

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int64
 
 from descent.models.causal_lm import CausalLM
 from descent.schema import Evaluation
-from descent.tasks.common.shifted import Apply
+from descent.tasks.common.shifted import Shifted
 from descent.tasks.lm.batches import InstructionTask
 from descent.tasks.lm.data import Instructions
 from descent.tasks.lm.losses import layer_hits
@@ -36,7 +36,7 @@ def sweep(
     model: CausalLM,
     data: Instructions,
     levels: Sequence[float],
-    apply: Apply,
+    apply: Shifted,
     settings: Evaluation,
     at_once: int,
     device: torch.device,

@@ -45,7 +45,7 @@ def scorings(params: Params, tokens: Tokens, item: Item) -> list[Scoring]:
             inputs=len(tokens.split("test")),
             trained=shift == TRAINED,
         )
-        for shift in evaluation.shifts
+        for shift in params.shifts_of("text")
     ]
 
 

@@ -72,6 +72,7 @@ class Grids(Schema):
     max_tokens: Annotated[Count, Field(ge=4)]
     eps: list[NonNegative]
     seeds: Grid[Seed]
+    shifts: Grid[str] | None = None  # in place of those of the evaluation
     batch: Count
     epochs: Count
     tokenizers: dict[str, TokenizerSource]

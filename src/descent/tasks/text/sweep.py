@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from descent.models.parts.text import Embedded
 from descent.schema import Evaluation
-from descent.tasks.common.shifted import Apply
+from descent.tasks.common.shifted import Shifted
 from descent.tasks.text.batches import Batch, ClassificationTask, layer_logits
 from descent.tasks.text.data import Texts, Tokens, by_length
 from descent.tasks.text.embeddings import Scale
@@ -41,7 +41,7 @@ def sweep(
     model: nn.Module,
     tokens: Tokens,
     gammas: Sequence[float],
-    apply: Apply,
+    apply: Shifted,
     eps: Sequence[float],
     settings: Evaluation,
     device: torch.device,
@@ -82,7 +82,7 @@ def _at_levels(
     model: nn.Module,
     batch: Batch,
     levels: Float[Tensor, "gammas cells"],
-    apply: Apply,
+    apply: Shifted,
     sigma: Float[Tensor, "#cells"],
 ) -> tuple[Float[Tensor, "gammas cells depth batch"], Bool[Tensor, "gammas cells depth batch"]]:
     """The loss of every layer on every text, and whether its output is right, with one noise for all levels."""

@@ -23,15 +23,16 @@ from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Scoring
 from descent.tasks.common.items import budget_of, problem, settings_by_arm
-from descent.tasks.common.shifted import apply_of, levels_of
-from descent.tasks.video.batches import TASKS, DenoisingTask
+from descent.tasks.common.shifted import Shifted, apply_of, levels_of
+from descent.tasks.video.batches import TASKS, DenoisingTask, Inputs
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.feed import sigma
 from descent.tasks.video.layerwise import qualities
 from descent.tasks.video.layerwise import rows as layer_rows
 from descent.tasks.video.quality import psnr
-from descent.tasks.video.references import CLASSICAL, PLAIN, Map
+from descent.tasks.video.references import CLASSICAL, IDENTITY, PLAIN, Map
 from descent.tasks.video.sweep import Sweep, sweep
+from descent.tasks.video.views import View
 from descent.training.devices import autocast, choose
 
 
@@ -49,6 +50,14 @@ def units(params: Params, task: type[DenoisingTask], net: nn.Module) -> Units:
     return Units(summed, 255 / (white - black))
 
 
+class Tested(NamedTuple):
+    """A shift, the levels that rows name, and what it is handed for these."""
+
+    apply: Shifted
+    levels: list[float]
+    strengths: list[float]
+
+
 def levels(params: Params, shift: str, more: Iterable[float] = ()) -> list[float]:
     """The levels of a shift: of that of training the uniform sweep and every training level, so that each cell has
     its own; of another its own."""
@@ -56,41 +65,56 @@ def levels(params: Params, shift: str, more: Iterable[float] = ()) -> list[float
     return levels_of(params, "video", shift, [*grid, headline(params, "video"), *more])
 
 
+def tested(params: Params, inputs: Inputs, kind: str, scale: float, more: Iterable[float] = ()) -> list[Tested]:
+    """The shifts in use that fit these inputs: single frames have no time that a shift could change.
+
+    Raises:
+        UserError: a section that is not right, or a level that is out of its shift's range.
+    """
+    found, moments = [], None
+    for name in params.shifts_of("video"):
+        apply, swept = apply_of(params, name), levels(params, name, more)
+        if apply.sees == "time" and kind == "frames":
+            continue
+        if apply.converts and moments is None:
+            moments = View(inputs, apply).moments(params.video.evaluation.batch)
+        strengths = apply.strengths(swept, scale, *(moments or (0.0, 0.0)))
+        found.append(Tested(apply, swept, strengths))
+    return found
+
+
 def scorings(params: Params, prepared: Prepared, item: Item) -> list[Scoring]:
     """How the cells of a video item are scored, a shift each."""
     model, evaluation = item.cells[0].model, params.video.evaluation
     budget, module = budget_of(params, model), load("models", model)
     task, own = TASKS[module.INPUTS], [cell.eps for cell in item.cells]
-    elements = item.feed.elements
-    found = []
-    for shift in evaluation.shifts:
-        swept = levels(params, shift, own)
-        found.append(
-            Scoring(
-                profile=params.profile,
-                shift=shift,
-                measure=partial(_measure, params, prepared, task, shift, swept, item.feed.device),
-                problem=partial(problem, params),
-                definition={
-                    "levels": swept,
-                    "evaluation": evaluation.model_dump(exclude={"shifts", "classical_frames"}),
-                    "test": budget.test_inputs,
-                    "tolerance": params.video.tolerance,
-                    "shift": params.shifts[shift],
-                    "code": digest((__name__, f"descent.shifts.{shift}")),
-                },
-                elements=None if elements is None else elements // budget.batch * evaluation.batch,
-                inputs=len(task.inputs(prepared, budget, "test")),
-                trained=shift == TRAINED,
-            )
+    elements, inputs = item.feed.elements, task.inputs(prepared, budget, "test")
+    return [
+        Scoring(
+            profile=params.profile,
+            shift=test.apply.name,
+            measure=partial(_measure, params, prepared, task, test, item.feed.device),
+            problem=partial(problem, params),
+            definition={
+                "levels": test.levels,
+                "evaluation": evaluation.model_dump(exclude={"shifts", "energies", "classical_frames"}),
+                "test": budget.test_inputs,
+                "tolerance": params.video.tolerance,
+                "shift": params.shifts[test.apply.name],
+                "code": digest((__name__, f"descent.shifts.{test.apply.name}")),
+            },
+            elements=None if elements is None else elements // budget.batch * evaluation.batch,
+            inputs=len(inputs),
+            trained=test.apply.name == TRAINED,
         )
-    return found
+        for test in tested(params, inputs, module.INPUTS, sigma(params, prepared), own)
+    ]
 
 
 def also(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[pd.DataFrame]:
     """The rows of the reference maps, in the inputs and units of each model; models may share the work."""
     device, evaluation, scale = choose(params.device), params.video.evaluation, sigma(params, prepared)
-    known: dict[str, list[tuple[str, str, Units, Sweep, list[float]]]] = {}
+    known: dict[str, list[tuple[Tested, str, Sweep]]] = {}
     tables = []
     for item in items:
         model = item.cells[0].model
@@ -105,21 +129,24 @@ def also(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[pd.D
         if key not in known:
             tests, run = task.inputs(prepared, budget, "test"), []
             frames = prepared.whole("test", limit=evaluation.classical_frames)
-            for shift in evaluation.shifts:
-                swept, apply = levels(params, shift), apply_of(params, shift)
-                ask = partial(sweep, apply=apply, sigma=scale, cells=1, settings=evaluation, device=device)
+            for test in tested(params, tests, module.INPUTS, scale):
+                ask = partial(sweep, apply=test.apply, sigma=scale, cells=1, settings=evaluation, device=device)
                 for name, plain in PLAIN.items():
                     if name in cells:
-                        run.append((shift, name, ask(Map(space, plain), tests, swept), swept))
-                for name, told in CLASSICAL.items() if shift == TRAINED else ():
+                        run.append((test, name, ask(Map(space, plain), tests, test.strengths)))
+                for name, told in CLASSICAL.items() if test.apply.name == TRAINED else ():
                     # A filter is told the level, so that every level has its own.
-                    parts = [ask(Map(space, told(level * scale)), frames, [level]) for level in swept]
-                    run.append((shift, name, _joined(parts), swept))
+                    parts = [ask(Map(space, told(level * scale)), frames, [level]) for level in test.levels]
+                    run.append((test, name, _joined(parts)))
             known[key] = run
         told_units = units(params, task, space)
-        for shift, name, found, swept in known[key]:
-            rows = pd.DataFrame(_rows(told_units, cells[name], found, swept, 0))
-            tables.append(rows.assign(profile=params.profile, shift=shift, **vars(cells[name])))
+        for test, name, found in known[key]:
+            rows = [*_rows(told_units, cells[name], found, test.levels, 0)]
+            if name == IDENTITY and test.apply.converts:
+                rows += _strengths(test)
+            tables.append(
+                pd.DataFrame(rows).assign(profile=params.profile, shift=test.apply.name, **vars(cells[name]))
+            )
     return tables
 
 
@@ -136,8 +163,7 @@ def _measure(
     params: Params,
     prepared: Prepared,
     task: type[DenoisingTask],
-    shift: str,
-    swept: Sequence[float],
+    test: Tested,
     device: torch.device,
     net: nn.Module,
     stack: Sequence[Cell],
@@ -146,39 +172,54 @@ def _measure(
     evaluation, budget = params.video.evaluation, budget_of(params, stack[0].model)
     inputs, scale = task.inputs(prepared, budget, "test"), sigma(params, prepared)
     with autocast(device, params.training.precision):
-        apply = apply_of(params, shift)
-        found = sweep(net.to(device), inputs, swept, apply, scale, len(stack), evaluation, device, progress)
+        sizes = (len(stack), evaluation, device, progress)
+        found = sweep(net.to(device), inputs, test.strengths, test.apply, scale, *sizes)
     told = units(params, task, net)
-    rows = [[*_rows(told, cell, found, swept, index)] for index, cell in enumerate(stack)]
-    if shift == TRAINED:
-        resamples = replicates.counts(stack[0].dataset, len(found.sizes), evaluation)
-        errors = replicates.mean(found.by_item, found.sizes, resamples)
+    rows = [[*_rows(told, cell, found, test.levels, index)] for index, cell in enumerate(stack)]
+    resamples = replicates.counts(stack[0].dataset, len(found.sizes), evaluation)
+    errors = replicates.mean(found.by_item, found.sizes, resamples)
+    for index, cell in enumerate(stack):
+        if test.apply.name == TRAINED:
+            scores = _scores(params, told, cell, errors[:, index], test.levels)
+        else:
+            scores = {"log_rmse": _log_rmse(told, errors[:, index]).mean(axis=0)}
+        rows[index] += replicates.rows(scores, len(found.sizes), cell.eps, cell.layers)
+    if test.apply.name == TRAINED:
         own = [cell.eps for cell in stack]
-        by_layer = qualities(net, inputs, own, apply, scale, evaluation, device)
+        by_layer = qualities(net, inputs, own, test.apply, scale, evaluation, device)
         for index, cell in enumerate(stack):
-            rows[index] += _replicates(params, told, cell, errors[:, index], swept, len(found.sizes))
             rows[index] += layer_rows(by_layer[:, index], cell.eps)
     return rows
 
 
-def _replicates(
+def _scores(
     params: Params,
     units: Units,
     cell: Cell,
     error: Float[np.ndarray, "levels depth resamples"],
     swept: Sequence[float],
-    items: int,
-) -> Iterable[Row]:
+) -> dict[str, np.ndarray]:
     """On every resample of the test items: mean ln RMSE up to and above the training level, whether f_l falls."""
     gammas = np.array([level in set(map(float, params.video.evaluation.gammas)) for level in swept])
     inside = np.array(swept) <= cell.eps + 1e-9
-    log_rmse = np.log(units.grays) + np.log(error[:, -1]) / 2
     own, constraints = error[swept.index(cell.eps)], problem(params, cell)
     scores = {"descending": replicates.descending(own, constraints.cap_layer if constraints else 0)}
     for name, chosen in (("in", gammas & inside), ("out_of", gammas & ~inside)):
         if chosen.any():
-            scores[f"log_rmse_{name}_distribution"] = log_rmse[chosen].mean(axis=0)
-    return replicates.rows(scores, items, cell.eps, cell.layers)
+            scores[f"log_rmse_{name}_distribution"] = _log_rmse(units, error)[chosen].mean(axis=0)
+    return scores
+
+
+def _log_rmse(
+    units: Units, error: Float[np.ndarray, "levels depth resamples"]
+) -> Float[np.ndarray, "levels resamples"]:
+    """ln of the last layer's RMSE."""
+    return np.log(units.grays) + np.log(error[:, -1]) / 2
+
+
+def _strengths(test: Tested) -> Iterable[Row]:
+    for level, strength in zip(test.levels, test.strengths, strict=True):
+        yield {"split": "test", "gamma": level, "layer": 0, "metric": "strength", "value": strength}
 
 
 def _rows(units: Units, cell: Cell, found: Sweep, swept: Sequence[float], index: int) -> Iterable[Row]:

@@ -12,6 +12,7 @@ from descent.models.parts.denoiser import Pixels
 
 Filter = Callable[[Tensor], Tensor]  # noisy inputs in [0, 1] to estimates of the clean ones
 TV_WEIGHT = 1.2  # of the deviation of the noise: near the best on natural frames at every level
+IDENTITY = "identity"  # the map whose error is the energy of what a shift adds
 NLM_H = 0.6  # of the same: scikit-image's documentation names .6 to .8 for known noise
 
 
@@ -65,7 +66,7 @@ def frame_mean(noisy: Tensor) -> Tensor:
     return noisy.mean(-2, keepdim=True).expand_as(noisy)
 
 
-PLAIN: dict[str, Filter] = {"identity": identity, "zero": zero, "frame_mean": frame_mean}  # are told nothing
+PLAIN: dict[str, Filter] = {IDENTITY: identity, "zero": zero, "frame_mean": frame_mean}  # are told nothing
 CLASSICAL: dict[str, Callable[[float], Filter]] = {"tv_chambolle": tv_chambolle, "nl_means": nl_means}
 
 

@@ -73,6 +73,7 @@ class Grids(Schema):
     layers: Grid[Count]
     eps: list[NonNegative]
     seeds: Grid[Seed]
+    shifts: Grid[str] | None = None  # in place of those of the evaluation
     clips: Literal["official", "drawn"]
     tokens: Count
     batch: Count

@@ -11,12 +11,11 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from descent.schema import Evaluation
-from descent.tasks.video.data import Frames, Sequences
+from descent.tasks.common.shifted import Shifted
+from descent.tasks.video.batches import Inputs
 from descent.tasks.video.quality import ssim
+from descent.tasks.video.views import View
 from descent.training.noise import TEST, Stream
-
-# What a shift does: clean inputs, a level a cell, the batch's random numbers and sigma give the noisy inputs.
-Apply = Callable[[Tensor, Tensor, Stream, float], Tensor]
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,9 @@ class Sweep:
 @torch.no_grad()
 def sweep(
     model: nn.Module,
-    inputs: Sequences | Frames,
+    inputs: Inputs,
     levels: Sequence[float],
-    apply: Apply,
+    apply: Shifted,
     sigma: float,
     cells: int,
     settings: Evaluation,
@@ -53,26 +52,29 @@ def sweep(
     """Evaluate a stack on all inputs at every level of a shift.
 
     Common random numbers: they depend on the batch and the draw alone, so they are the same for all cells, arms,
-    models and levels. Each clean batch is read once for all levels.
+    models and levels. Each clean batch is read once for all levels, and shifted once a level for all cells.
 
     Args:
+        levels: the shift's own strengths.
         sigma: noise scale in [0, 1] units.
         cells: the size of the model's cells axis.
         progress: called with the number of inputs done, times cells.
     """
     items = np.unique(inputs.item, return_inverse=True)[1]
-    sizes = np.bincount(items)
+    sizes, view = np.bincount(items), View(inputs, apply)
     error, last, count = 0.0, 0.0, 0
     for start in range(0, len(inputs), settings.batch):
         index = np.arange(start, min(start + settings.batch, len(inputs)))
-        clean = inputs.gather(index)[None].to(device).float() / 255
+        seen = view.read(index)[None].to(device).float() / 255
+        clean = view.of_model(seen)
         member = one_hot(torch.from_numpy(items[index]), len(sizes)).to(device).double()
         for draw in range(settings.noise_draws):
             stream = Stream(TEST, settings.seed, start, draw, device=device)
-            batch = [
-                _errors(model, clean, apply(clean, torch.full((cells,), level, device=device), stream, sigma))
-                for level in levels
-            ]
+            batch = []
+            for level in levels:
+                noisy = view.of_model(apply(seen, torch.tensor([level], device=device), stream, sigma))
+                target = noisy if apply.equivariant else clean
+                batch.append(_errors(model, target, noisy.repeat(cells, *[1] * (noisy.dim() - 1))))
             error = error + torch.stack([all_layers for all_layers, _ in batch]) @ member
             last = last + np.stack([of_last for _, of_last in batch])
             count += len(index)

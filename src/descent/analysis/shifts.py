@@ -1,0 +1,80 @@
+"""What an arm gains over the baseline on test data under shifts that training has not seen.
+
+The gain of a pair of cells (one setting, one seed) at a level is ln(RMSE of the baseline / of the arm), or the
+difference in accuracy of the last layer. Means are over the levels of a shift, then over shifts, then over
+settings; what remains, a number a seed, has Student's interval.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t
+
+from descent.analysis.select import TRAINED, measured, select
+from descent.analysis.verdicts import LEVEL
+from descent.components import TASKS
+from descent.config import Params
+
+SETTING = ["experiment", "dataset", "model", "layers", "eps"]
+SCORES = ("rmse", "accuracy")  # of the last layer
+NUMBERS = ["effect", "low", "high", "seeds", "settings"]
+
+
+def others(params: Params, task: str) -> list[str]:
+    """The shifts in use of a task that are neither training's nor a control."""
+    return [shift for shift in params.shifts_of(task) if shift not in {TRAINED, *controls(params, task)}]
+
+
+def controls(params: Params, task: str) -> list[str]:
+    """Those that must not move the error of a model: the right answers move with the inputs."""
+    said = params.components["shifts"]
+    return [shift for shift in params.shifts_of(task) if said[shift].get("EQUIVARIANT", False)]
+
+
+def gains(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The last layer's rows of every arm but the baseline under every shift of `others`, with their `gain`.
+
+    Pairs of which a cell has no number at a level do without it.
+    """
+    rows = measured(select(results, split="test", bin=0.0))
+    named = pd.concat(
+        [rows[(rows["experiment"] == task) & rows["shift"].isin(others(params, task))] for task in TASKS]
+    )
+    last = named[named["layer"] == named["layers"]]
+    return pd.concat([_against_baseline(select(last, metric=metric), params) for metric in SCORES])
+
+
+def over_seeds(gains: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """The gains by these columns: NUMBERS, of which `low` and `high` are NaN for one seed."""
+    if gains.empty:
+        return pd.DataFrame(columns=[*by, *NUMBERS])
+    pair = [*SETTING, "shift", "arm", "seed", *(["gamma"] if "gamma" in by else [])]
+    by_shift = gains.groupby(pair)["gain"].mean().reset_index()
+    by_setting = by_shift.groupby([*dict.fromkeys([*SETTING, *by]), "seed"])["gain"].mean().reset_index()
+    counted = by_setting[[*dict.fromkeys([*SETTING, *by])]].drop_duplicates().groupby(by).size().rename("settings")
+    by_seed = by_setting.groupby([*by, "seed"])["gain"].mean().reset_index()
+    table = by_seed.groupby(by)["gain"].agg(effect="mean", sd="std", seeds="size")
+    half = t.ppf((1 + LEVEL) / 2, (table["seeds"] - 1).clip(lower=1)) * table.pop("sd") / np.sqrt(table["seeds"])
+    table = table.assign(low=table["effect"] - half, high=table["effect"] + half, settings=counted)
+    return table[NUMBERS].reset_index()
+
+
+def moved(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """Of the shifts of `controls`, by model and arm, the largest |ln(RMSE at a level / at the lowest)|."""
+    rows = measured(select(results, split="test", metric="rmse", experiment="video", bin=0.0))
+    rows = rows[
+        rows["shift"].isin(controls(params, "video")) & rows["arm"].isin(params.arms) & (rows["value"] > 0)
+    ]
+    logs = rows.assign(value=np.log(rows["value"])).sort_values("gamma")
+    apart = logs["value"] - logs.groupby([*SETTING, "shift", "arm", "seed"])["value"].transform("first")
+    return logs.assign(moved=apart.abs()).groupby(["model", "shift", "arm"])["moved"].max().reset_index()
+
+
+def _against_baseline(rows: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The rows of one metric with `gain`: how much better each is than the baseline's of its setting and seed."""
+    by, baseline = [*SETTING, "shift", "gamma", "seed"], params.comparison.baseline
+    score = np.where(rows["metric"] == "rmse", -np.log(rows["value"].where(rows["value"] > 0)), rows["value"])
+    rows = rows.assign(score=score)
+    of_baseline = select(rows, arm=baseline).set_index(by)["score"].rename("of_baseline")
+    trained = rows[(rows["arm"] != baseline) & rows["arm"].isin(params.arms)]
+    joined = trained.join(of_baseline, on=by, how="inner")
+    return joined.assign(gain=joined["score"] - joined["of_baseline"])

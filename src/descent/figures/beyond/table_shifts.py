@@ -1,0 +1,85 @@
+"""Not in the paper: what our arm gains over the baseline under every shift that training has not seen."""
+
+import pandas as pd
+
+from descent import components
+from descent.analysis import shifts
+from descent.analysis.select import select
+from descent.cells import headline
+from descent.config import Params
+from descent.figures.parts import curves, pairs, remarks, style, tables
+
+TASKS = components.TASKS
+TITLE = "Gain over ERM under shifts that training has not seen"
+CAPTION = """
+Ours, not the paper's. Gain of our arm over the baseline, cells of the headline training level: of video 100
+ln(RMSE of the baseline / ours), about the percent by which the error is smaller; of text and the language model
+the difference in accuracy, in points. At each level of a shift, from the lowest to the highest; then the mean
+over levels, and in the last row of a model over its shifts, with Student's 95 % interval over seeds (none for one
+seed). Means are over data sets and depths. Where levels are called gamma, the strength is the one at which the
+input errs as under Gaussian noise of that level. A control must move no error: shown is by how much it does at
+most.
+"""
+PARAMETERS = ["comparison", "eps", "text.eps", "lm.eps", "shifts", "profiles.${profile}"]
+ALL = ""  # the column `shift` of the mean over shifts
+
+
+def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """One row per model, shift and level; without a level of the mean over them, without a shift over these too.
+
+    Raises UserError without rows under a shift.
+    """
+    used = [task for task in TASKS if curves.in_use(params, task) and shifts.others(params, task)]
+    for task in used:
+        for shift in shifts.others(params, task):
+            curves.required(results, f"evaluate_{task}", experiment=task, shift=shift)
+    at_headline = {task: (results["eps"] - headline(params, task)).abs() < 1e-9 for task in used}
+    rows = pd.concat([results[(results["experiment"] == task) & own] for task, own in at_headline.items()])
+    gains = select(shifts.gains(rows, params), arm=params.comparison.ours)
+    by = ["experiment", "model"]
+    parts = [shifts.over_seeds(gains, [*by, *more]) for more in (["shift", "gamma"], ["shift"], [])]
+    still = select(shifts.moved(rows, params), arm=params.comparison.ours).assign(experiment="video")
+    table = pd.concat([*parts, still], ignore_index=True).fillna({"shift": ALL})
+    order = {shift: place for place, shift in enumerate([*params.components["shifts"], ALL])}
+    return table.sort_values(
+        [*by, "shift", "gamma"], key=lambda own: own.map(order) if own.name == "shift" else own, ignore_index=True
+    )[[*by, "shift", "gamma", *shifts.NUMBERS, "moved"]]
+
+
+def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """A row per model and shift as text."""
+    heads = ["model", "shift", "levels", "gain at each", "mean over levels", "settings", "seeds"]
+    rows = []
+    for (model, shift), own in table.groupby(["model", "shift"], sort=False):
+        levels, (whole,) = own.dropna(subset="gamma"), own[own["gamma"].isna()].to_dict("records")
+        at_each = " ".join(f"{100 * effect:+.1f}" for effect in levels["effect"]) or tables.MISSING
+        named = [style.name(model), style.name(shift) if shift else "**mean over shifts**"]
+        counts = [tables.number(whole[name], 0) for name in ("settings", "seeds")]
+        rows.append([*named, _levels(shift, levels, params), at_each, _interval(whole), *counts])
+    return pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples([("", head) for head in heads]))
+
+
+def notes(table: pd.DataFrame, params: Params) -> list[str]:
+    """What differs between the arms; a warning of synthetic data."""
+    return remarks.capacity(params, params.video.models) + pairs.orientation(params, style.VIDEO)
+
+
+def left_out(params: Params) -> str:
+    """Why there is nothing to show; empty where there is."""
+    if any(shifts.others(params, task) for task in TASKS if curves.in_use(params, task)):
+        return ""
+    return "the shifts in use hold none but the noise of training"
+
+
+def _levels(shift: str, levels: pd.DataFrame, params: Params) -> str:
+    if levels.empty:
+        return tables.MISSING
+    sign = "gamma " if params.components["shifts"][shift]["ENERGY"] else ""
+    return sign + " ".join(f"{level:g}" for level in levels["gamma"])
+
+
+def _interval(row: dict) -> str:
+    if pd.notna(row["moved"]):
+        return f"control: {100 * row['moved']:.2g} %"
+    middle, low, high = (100 * row[name] for name in ("effect", "low", "high"))
+    return f"{middle:+.2f}" + ("" if pd.isna(low) else f" [{low:+.2f}, {high:+.2f}]")

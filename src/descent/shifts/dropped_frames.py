@@ -1,0 +1,35 @@
+"""Dropped frames: a share `level` of the frames of a sequence is black."""
+
+from typing import Annotated
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor
+
+from descent.schema import Grid, Shift
+from descent.training.noise import Stream
+
+LABEL = "dropped frames"
+TASKS = ("video",)
+ENERGY = False
+SEES = "time"
+
+
+class Settings(Shift):
+    """levels: shares of the frames, 0 to 1."""
+
+    levels: Grid[Annotated[float, Field(ge=0, le=1)]]
+
+
+def apply(
+    clean: Float[Tensor, "#cells batch time pixels"],
+    level: Float[Tensor, " cells"],
+    stream: Stream,
+    scale: float | Float[Tensor, "#cells"],
+    settings: Settings,
+) -> Float[Tensor, "cells batch time pixels"]:
+    """The frames that are dropped at a level are dropped at every higher one; `scale` has no say."""
+    drawn = torch.from_numpy(stream.numpy().random(clean.shape[1:3])).to(clean.device)
+    kept = drawn >= level.double().view(-1, 1, 1)
+    return clean * kept[..., None]

@@ -1,0 +1,102 @@
+"""Gains under shifts that training has not seen: means by hand, what enters them, and a claim about them."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from descent.analysis import effects, shifts
+from descent.analysis.evidence import Evidence
+from descent.analysis.select import select
+from descent.config import Params
+from descent.figures.beyond import table_shifts
+from descent.figures.parts import style
+from tests.fakes.evidence import SHIFTS, Made, real_params
+from tests.fakes.results import COMPONENTS, change, fake_params, fake_results
+
+CONTROL = {"LABEL": "shuffled", "TASKS": ["video"], "ENERGY": False, "EQUIVARIANT": True}
+TWO = {
+    "components": COMPONENTS | {"shifts": COMPONENTS["shifts"] | {"shuffled_frames": CONTROL}},
+    "video.evaluation.shifts": ["gaussian", "salt_and_pepper", "shuffled_frames"],
+}
+
+
+@pytest.fixture(scope="module")
+def params() -> Params:
+    return fake_params(TWO)
+
+
+@pytest.fixture(scope="module")
+def results(params: Params) -> pd.DataFrame:
+    """Of DUST every gain is known: 0.1 at each level, 0.4 at the last."""
+    rows = fake_results(params)
+    rows = rows[rows["metric"].isin(["rmse", "accuracy"])].copy()
+    for gamma in params.video.evaluation.energies:
+        gain = 0.4 if gamma == 0.6 else 0.1
+        for arm, value in (("constrained", 10.0), ("unconstrained", 10.0 * math.exp(gain))):
+            change(rows, value, shift="salt_and_pepper", model="dust", gamma=gamma, arm=arm)
+    return rows
+
+
+def test_a_shift_is_the_mean_of_its_levels_and_a_control_enters_no_mean(results, params: Params) -> None:
+    assert shifts.others(params, "video") == ["salt_and_pepper"] and shifts.controls(params, "video")
+    gains = select(shifts.gains(results, params), model="dust", arm="constrained")
+    assert set(gains["shift"]) == {"salt_and_pepper"} and set(gains["experiment"]) == {"video"}
+    (row,) = shifts.over_seeds(gains, ["model"]).to_dict("records")
+    assert row["effect"] == pytest.approx((3 * 0.1 + 0.4) / 4) and math.isnan(row["low"])
+    assert (row["seeds"], row["settings"]) == (1, 3 * 2 * 3)  # data sets x depths x noise levels
+    by_level = shifts.over_seeds(gains, ["shift", "gamma"]).set_index("gamma")["effect"]
+    assert by_level.to_dict() == pytest.approx({0.15: 0.1, 0.3: 0.1, 0.45: 0.1, 0.6: 0.4})
+
+
+def test_means_are_over_shifts_with_equal_weight_whatever_their_levels(results, params: Params) -> None:
+    other = select(results, shift="salt_and_pepper", gamma=0.6).assign(shift="fog")
+    both = pd.concat([results, other])
+    named = TWO["components"]["shifts"] | {"fog": CONTROL | {"EQUIVARIANT": False}}
+    changes = {"components": COMPONENTS | {"shifts": named}, "shifts": params.shifts | {"fog": {"levels": [0.6]}}}
+    with_fog = fake_params(TWO | changes | {"video.evaluation.shifts": ["gaussian", "salt_and_pepper", "fog"]})
+    gains = select(shifts.gains(both, with_fog), model="dust", arm="constrained")
+    (row,) = shifts.over_seeds(gains, ["model"]).to_dict("records")
+    assert row["effect"] == pytest.approx((0.175 + 0.4) / 2)
+
+
+def test_a_control_that_moves_an_error_is_told(results, params: Params) -> None:
+    rows = results.copy()
+    for gamma in params.shifts["shuffled_frames"]["levels"]:
+        change(rows, 10.0, shift="shuffled_frames", metric="rmse", gamma=gamma)
+    assert shifts.moved(rows, params)["moved"].eq(0).all()
+    change(rows, 10.1, shift="shuffled_frames", metric="rmse", gamma=1.0, model="ut", layers=5, eps=0.13)
+    moved = shifts.moved(rows, params).set_index(["model", "arm"])["moved"]
+    assert moved["ut", "constrained"] == pytest.approx(math.log(1.01)) and moved["dust", "constrained"] == 0
+    style.use(params)
+    table = table_shifts.build(rows, params)
+    shown = table_shifts.display(table, params)
+    shown.columns = shown.columns.get_level_values(1)
+    by_shift = shown[shown["model"] == "UT"].set_index("shift")["mean over levels"]
+    assert by_shift["shuffled"] == "control: 1 %"
+    dust = shown[(shown["model"] == "DUST") & (shown["shift"] == "salt and pepper")].iloc[0]
+    assert dust[["levels", "gain at each", "mean over levels"]].tolist() == [
+        "gamma 0.15 0.3 0.45 0.6",
+        "+10.0 +10.0 +10.0 +40.0",
+        "+17.50",
+    ]
+
+
+def test_the_claim_is_the_mean_over_shifts_of_pairs_of_equal_capacity_and_a_lost_cell_scores_as_nothing() -> None:
+    made = Made(seeds=6).video(gain=0.07, models=("ut",)).video(parameters=(200, 100), models=("dust",)).table()
+    params = real_params()
+
+    def effect(rows: pd.DataFrame) -> pd.Series:
+        found = effects.of_claim("video_shifts", Evidence(rows, params))
+        return select(found, resample=0).set_index(["dataset", "model", "layers", "seed"])["effect"]
+
+    found = effect(made)
+    assert set(found.index.get_level_values("model")) == {"ut"}, "the arms of the other differ in capacity"
+    assert found.mean() == pytest.approx(0.07, abs=2e-3) and len(found) == 2 * 2 * 6
+    lost = {"dataset": "ucsd", "model": "ut", "arm": "constrained", "layers": 3, "seed": 1}
+    change(made, 1.0, **lost, metric="diverged")
+    gone = select(made, **lost, shift=SHIFTS[0], metric="log_rmse_replicate").index
+    assert len(gone)
+    again = effect(made.drop(gone))
+    assert again["ucsd", "ut", 3, 1] < -1 and again.notna().all()
+    pd.testing.assert_series_equal(again.drop(("ucsd", "ut", 3, 1)), found.drop(("ucsd", "ut", 3, 1)))
