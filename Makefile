@@ -11,7 +11,7 @@ export OMP_WAIT_POLICY := PASSIVE
 <<<<<<< HEAD
 .PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures-one figures-two test test-fast lint format publish evidence bench check-store clean-store
 =======
-.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures tables denoise complete test test-fast lint format publish evidence bench check-store clean-store
+.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures-one figures-two denoise complete test test-fast lint format publish evidence bench check-store clean-store
 >>>>>>> hA
 
 help:  ## list the targets
