@@ -177,7 +177,7 @@ def test_the_scorecard_comes_first_and_each_claim_links_to_what_shows_it(project
     told = ", ".join(f"{counted[verdict]} {verdict}" for verdict in VERDICTS if verdict in counted)
     assert f"{len(card)} claims: {told}. The data are synthetic, so no claim is tested" in words
     assert "The rule" in words and "imdb 400, mnli 400" in words and "K = 3, n = " in words
-    assert text.index('id="scorecard"') < text.index("<img") and text.count("<tr><td>Video: ") == 6
+    assert text.index('id="scorecard"') < text.index("<img") and text.count('<td role="cell">Video: ') == 6
     assert text.index(">primary</th>") < text.index(">exploratory</th>")
     depth = card.set_index("claim").loc["video_depth"]
     assert text.count('href="#fig03_depth"') == 2 and text.count(depth["statement"]) == 2
