@@ -1,5 +1,6 @@
 """Not in the paper: what its theory bounds, measured."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -19,13 +20,14 @@ left_out = curves.without_constraints
 TITLE = "The theory's bounds, measured"
 CAPTION = """
 Ours, not the paper's. Left and middle: violations of the descent constraints on test data against the test noise
-level, of the two arms of `comparison` (thin: each layer's; thick: the largest), and the bound of Corollary 3, zeta
-+ (2 - alpha) tau d: zeta is the largest difference of a layer's validation and test loss at the training level,
-tau the largest change of a layer's loss per change d of the noise level. At most zero: every layer descends
-enough. As tau is measured on the same losses, the bound cannot fail by more than the violation at the training
-level; what can be read is how far below it the violations stay, and in which arm they grow. Right: the lowest loss
-of any layer above the best known one, against alpha, and Theorem 2's radius zeta / alpha without its term in nu.
-What cannot be measured: nu, K nu, the optimal value P*, and the limit of infinite depth.
+level, of the two arms of `comparison` (thin: each layer's, which may leave the panel; thick: the largest), and the
+bound of Corollary 3, zeta + (2 - alpha) tau d: zeta is the largest difference of a layer's validation and test
+loss at the training level, tau the largest change of a layer's loss per change d of the noise level. At most zero:
+every layer descends enough. As tau is measured on the same losses, the bound cannot fail by more than the
+violation at the training level; what can be read is how far below it the violations stay, and in which arm they
+grow. Right: the lowest loss of any layer above the best known one, against alpha, and Theorem 2's radius zeta /
+alpha without its term in nu. What cannot be measured: nu, K nu, the optimal value P*, and the limit of infinite
+depth.
 """
 PARAMETERS = [
     "eps",
@@ -45,7 +47,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     for stage, experiment in [(task, task) for task in tasks] + [("study", RADIUS)] * varied:
         curves.required(results, f"evaluate_{stage}", experiment=experiment)
     cells, losses = theory.shown(results, params), theory.layer_losses(results)
-    figure, (grid,) = style.panels(params, 1, len(tasks) + varied, style.TEXT, 2.5, TASKS)
+    figure, (grid,) = style.panels(params, 1, len(tasks) + varied, style.TEXT, 3.0, TASKS)
     for axes, task in zip(grid, tasks, strict=False):
         dataset, model = curves.choice(getattr(params, task), DATASETS[task], MODELS[task])
         shown = select(cells, experiment=task, dataset=dataset, model=model)
@@ -60,12 +62,17 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 
 
 def _draw_violations(axes: Axes, losses: pd.DataFrame, cells: pd.DataFrame, params: Params) -> None:
+    """The largest violations and their bounds rule the scale: a layer far below zero may leave the panel."""
+    ends = [0.0]
     for _, cell in cells.iterrows():
         found, arm = theory.of_cell(losses, cell, params), cell["arm"]
         axes.plot(found.levels, found.violations, color=style.color(arm), linewidth=0.5, alpha=0.5)
         curves.draw(axes, pd.Series(found.worst, found.levels), arm, marker="o")
         bound = pd.Series(found.bound, found.levels)
         curves.draw(axes, bound, arm, label=f"bound, {style.name(arm)}", linewidth=0.8, alpha=0.6)
+        ends += [float(end(line)) for line in (found.worst, found.bound) for end in (np.min, np.max)]
+    margin = 0.08 * (max(ends) - min(ends)) or 0.1
+    axes.set_ylim(min(ends) - margin, max(ends) + margin)
     axes.axhline(0, color="black", linewidth=0.6)
 
 
@@ -82,5 +89,5 @@ def _draw_radius(axes: Axes, losses: pd.DataFrame, cells: pd.DataFrame, params: 
         curves.draw(axes, points, word, label=label, marker="o")
     axes.set_yscale("symlog", linthresh=0.01)  # the best layer may be the best known: zero
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.6 * axes.dataLim.ymax)
     axes.set(title=ablations.title(study), xlabel=ablations.label(study), ylabel="loss above the best known ↓")

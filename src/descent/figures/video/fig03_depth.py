@@ -25,19 +25,20 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     cells = cells_table(rows, params)
     depths = sorted(rows["layers"].unique().tolist())
     width = style.COLUMN if len(params.arms) < 3 else style.TEXT
-    figure, grid = style.panels(params, 1, len(params.arms), width, 2.2 + 0.15 * len(depths), sharey=True)
+    figure, grid = style.panels(params, 1, len(params.arms), width, 2.7 + 0.15 * len(depths), sharey=True)
     for arm, axes in zip(params.arms, grid[0], strict=True):
         for step, layers in enumerate(depths):
             cell = {"arm": arm, "layers": layers}
             points = curves.curve(rows, "gamma", "rmse", split="test", **cell)
             mark = curves.state(cells, **cell)
             color = style.shade(arm, step, len(depths))
-            curves.draw(axes, points, arm, mark, color=color, label=f"$L={layers}$")
+            width = 2.6 - 1.6 * step / len(depths)  # a curve below another still shows at its edges
+            curves.draw(axes, points, arm, mark, color=color, label=f"$L={layers}$", linewidth=width)
         curves.mark_training_level(axes, params.eps)
         axes.set_title(style.name(arm))
         axes.set_xlabel(style.GAMMA)
     for axes in grid[0]:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.27), labelspacing=0.2)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), labelspacing=0.2)
         curves.draw_references(axes, results, dataset, model, ("identity",), experiment="video")
     grid[0][0].set_ylabel(style.RMSE)
     figure.suptitle(f"{style.name(model)}, {style.name(dataset)}", fontsize=8)
