@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import inspect
-import io
 import json
 import re
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
-from PIL import Image
 
 from descent.analysis import provenance, scorecard, verdicts
 from descent.analysis.summary import left_out
@@ -56,11 +54,8 @@ def entries(folder: Path, shown: Path) -> list[dict[str, Any]]:
 
 
 def embedded(picture: Path) -> str:
-    """A picture inside the page, in the 256 colours that serve it best: a third of the bytes."""
-    small = io.BytesIO()
-    with Image.open(picture) as image:
-        image.convert("RGB").quantize(256).save(small, "PNG", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(small.getvalue()).decode()
+    """A picture inside the page."""
+    return "data:image/png;base64," + base64.b64encode(picture.read_bytes()).decode()
 
 
 def label(name: str) -> str:
