@@ -15,8 +15,8 @@ from descent.io.folders import atomic_folder
 from descent.io.progress import Bar
 from descent.models.causal_lm import CausalLM
 from descent.paths import completions_folder
-from descent.runner import store
 from descent.runner.items import Item
+from descent.tasks.common.looks import trained
 from descent.tasks.lm.data import Instructions
 from descent.tasks.text.embeddings import Scale
 from descent.training.devices import autocast
@@ -59,9 +59,7 @@ def _write(params: Params, data: Instructions, item: Item, cell: Cell, folder: P
     prompts = [[*first, *ids] for ids in speaker.encode([row["prompt"] for row in chosen])]
     order = [n for n, ids in enumerate(prompts) if len(ids) < data.max_tokens]
     order.sort(key=lambda number: len(prompts[number]))
-    net = item.feed.build([cell])
-    net.load_state_dict({name: value[None] for name, value in store.weights(item.runs, cell).items()})
-    net.to(item.feed.device).eval()
+    net = trained(item, cell)
     sigma = Scale(data.frequencies, item.feed.device)(net)
     groups = [order[start : start + wanted.batch] for start in range(0, len(order), wanted.batch)]
     steps = len(order) * len(wanted.gammas)
