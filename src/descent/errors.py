@@ -65,7 +65,10 @@ def full(error: BaseException) -> bool:
     """Whether an error means that a disk, or a user's part of it, is full; not all libraries give it a number."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno in FULL
-    return not isinstance(error, UserError) and any(words in str(error) for words in NO_ROOM)
+    if isinstance(error, UserError):
+        return False
+    before = error.__context__  # a library may stumble over its own half-written file
+    return any(words in str(error) for words in NO_ROOM) or (before is not None and full(before))
 
 
 def _check_words(entry: Callable[..., None], words: tuple[str, ...]) -> None:
