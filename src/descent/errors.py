@@ -10,14 +10,8 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of a disk, of a user's part 
 INTERRUPTED = "\ninterrupted; what was finished is kept, run the same command to go on"
 
 
-NO_ROOM = (
-    "No space left",
-    "File too large",
-    "os error 28",
-    "os error 27",
-    " requested and ",
-    "PytorchStreamWriter",
-)
+NO_ROOM = ("No space left", "File too large", "os error 28", "os error 27")  # what libraries say without a number:
+NO_ROOM += (" requested and ", "PytorchStreamWriter", "unexpected pos")  # Rust's, numpy's and torch's
 
 
 class UserError(Exception):
