@@ -10,14 +10,8 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of a disk, of a user's part 
 INTERRUPTED = "\ninterrupted; what was finished is kept, run the same command to go on"
 
 
-NO_ROOM = (
-    "No space left",
-    "File too large",
-    "os error 28",
-    "os error 27",
-    " requested and ",
-    "PytorchStreamWriter",
-)
+NO_ROOM = ("No space left", "File too large", "os error 28", "os error 27")  # what libraries say without a number:
+NO_ROOM += (" requested and ", "PytorchStreamWriter", "unexpected pos")  # Rust's, numpy's and torch's
 
 
 class UserError(Exception):
@@ -65,7 +59,10 @@ def full(error: BaseException) -> bool:
     """Whether an error means that a disk, or a user's part of it, is full; not all libraries give it a number."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno in FULL
-    return not isinstance(error, UserError) and any(words in str(error) for words in NO_ROOM)
+    if isinstance(error, UserError):
+        return False
+    before = error.__context__  # a library may stumble over its own half-written file
+    return any(words in str(error) for words in NO_ROOM) or (before is not None and full(before))
 
 
 def _check_words(entry: Callable[..., None], words: tuple[str, ...]) -> None:

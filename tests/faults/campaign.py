@@ -1,4 +1,4 @@
-"""python -m tests.faults.campaign: every case of bad input, then interruptions; goes on where an earlier run ended."""
+"""python -m tests.faults.campaign: every case, then interruptions; goes on where an earlier run ended."""
 
 import hashlib
 import json

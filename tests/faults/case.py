@@ -19,8 +19,8 @@ class Case:
     """One case of a kind.
 
     Attributes:
-        act: makes the bad input in the empty folder that it is called in, and does what a stage does with it; where
-            neither `refused` nor `told` is given it checks by itself that the input was handled.
+        act: makes the bad input in the empty folder that it is called in, and does what a stage does with it;
+            where neither `refused` nor `told` is given it checks by itself that the input was handled.
         refused: a pattern of the one message by which it must end.
         told: a pattern of what must be printed of input that is taken.
         alone: it may hang, fill the memory or end the process: only in a process of its own, with limits.

@@ -160,7 +160,7 @@ HANDLED: list[tuple[str, str, bytes, int]] = [
     ("a .tgz of two gzip members", "a.tgz", gzip.compress(TAR[:5120]) + gzip.compress(TAR[5120:]), len(MEMBERS)),
     ("a .zip with something before it", "a.zip", b"#!/bin/sh\n" + ZIP, len(MEMBERS)),
     ("a .zip with names of other scripts", "a.zip", zipped({"train/ä/фильм.png": b"x"}), 1),
-    ("an empty .zip", "a.zip", zipped({}), 0),
+    ("a .zip of nothing", "a.zip", zipped({}), 0),
 ]
 CASES = [
     *(Case("archive", name, unpacked(file, content), told) for name, file, content, told in REFUSED),

@@ -1,9 +1,9 @@
 """What of the store no params.yaml asks for: neither the working one, nor that of a branch or an experiment.
 
-A cell is asked for where some params.yaml, in any of its profiles, names its data set, model, arm, depth, noise level
-and seed with its setting (objective and learning rate). What a search or another cell chose is not compared, nor are
-budgets, code and data, so that what is kept may be stale. Of a cell that two models share the name that trained it
-counts. Nothing that is dropped is lost but time.
+A cell is asked for where some params.yaml, in any of its profiles, names its data set, model, arm, depth, noise
+level and seed with its setting (objective and learning rate). What a search or another cell chose is not compared,
+nor are budgets, code and data, so that what is kept may be stale. Of a cell that two models share the name that
+trained it counts. Nothing that is dropped is lost but time.
 """
 
 import json
@@ -65,8 +65,8 @@ def _read(where: str, text: str) -> Params:
         return config.load(file)
     except UserError as error:
         raise UserError(
-            f"the params.yaml of {where} cannot be read by this code, so that nobody knows what it asks for: delete "
-            f"that branch or experiment, or keep the store as it is\n{error}"
+            f"the params.yaml of {where} cannot be read by this code, so that nobody knows what it asks for: "
+            f"delete that branch or experiment, or keep the store as it is\n{error}"
         ) from None
     finally:
         file.unlink(missing_ok=True)

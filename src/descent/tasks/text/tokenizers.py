@@ -87,7 +87,8 @@ def vocabulary(tokenizer: Tokenizer) -> int:
     rows = max(tokenizer.get_vocab().values(), default=0) + 1
     if rows > MOST:
         raise UserError(
-            f"the tokenizer's vocabulary counts to {rows:,}, more than {MOST:,}: its files are damaged, get them again"
+            f"the tokenizer's vocabulary counts to {rows:,}, more than {MOST:,}: its files are damaged, "
+            "get them again"
         )
     return rows
 
@@ -105,8 +106,8 @@ def check_known(
     known = int(frequencies.sum()) - lost - sum(int(frequencies[number]) for number in {*specials} - {unknown})
     if known <= lost:
         raise UserError(
-            f"the tokenizer knows almost none of the training texts' words ({known:,} tokens, and {lost:,} unknown): "
-            "take one of the texts' own language"
+            f"the tokenizer knows almost none of the training texts' words ({known:,} tokens, and {lost:,} "
+            "unknown): take one of the texts' own language"
         )
 
 

@@ -185,8 +185,8 @@ def _shallow(path: Path, frame: np.ndarray) -> UInt8[np.ndarray, "height width"]
     """The upper 8 of 16 bits, where they are used."""
     if frame.dtype != np.uint16 or frame.max() < 1 << 12:
         raise UserError(
-            f"{path}: the frame holds {8 * frame.itemsize} bits a pixel and its largest value is {frame.max()}, which "
-            "would be black or nothing in 8 bits: convert the frames to 8 bits"
+            f"{path}: the frame holds {8 * frame.itemsize} bits a pixel and its largest value is {frame.max()}, "
+            "which would be black or nothing in 8 bits: convert the frames to 8 bits"
         )
     return (frame >> 8).astype(np.uint8)
 
