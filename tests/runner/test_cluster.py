@@ -21,7 +21,7 @@ from tests.runner.test_executor import CPU, STACKS
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the library's own
 WORDS = ("video", DATASET, "dust")
-EPOCHS = {"profiles.demo.video": {"epochs": 200, "layers": [2], "eps": []}, "training.checkpoint_seconds": 0.0}
+EPOCHS = {"profiles.demo.video": {"epochs": 60, "layers": [2], "eps": []}, "training.checkpoint_seconds": 0.0}
 
 
 def test_workers_refuse_a_host_that_is_not_as_the_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
