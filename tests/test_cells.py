@@ -41,7 +41,7 @@ def test_the_headline_level_joins_the_grid_once(eps: float) -> None:
 
 
 def test_whole_numbers_and_floats_are_one_level() -> None:
-    params = asked([2, 2], [0, 0], [0.0, 1], 0)
+    params = asked([2], [0], [0.0, 1], 0)
     assert identities(params) == [(2, 0, 0.0), (2, 0, 1.0)]
     assert all(isinstance(cell.eps, float) for cell in grid(params, "video", *SETTING))
 

@@ -174,7 +174,7 @@ def test_no_module_names_a_component_that_has_a_file_of_its_own() -> None:
     source = Path(components.__file__).parent
     for file in source.rglob("*.py"):
         place = ".".join(file.relative_to(source).parent.parts)
-        if place in PLACES or place in ("figures", "models.parts"):
+        if place in PLACES or place.startswith("figures") or place == "models.parts":
             continue  # figures have a test of their own; parts know the library's architectures
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Constant) and node.value in words:
@@ -182,6 +182,7 @@ def test_no_module_names_a_component_that_has_a_file_of_its_own() -> None:
     # TRAINED, what rows that say nothing of a shift hold, the words around an instruction named as their set, and
     # the columns of the paper's own tables.
     allowed = {"analysis/select.py", "analysis/results.py", "tasks/lm/prompts.py", "tasks/lm/schema.py"}
+    allowed |= {"costs/devices.py"}  # the step by which devices are compared
     allowed |= {"analysis/paper_tables.py", "report/paper_section.py"}
     assert [line for line in found if line.split(":")[0] not in allowed] == []
 

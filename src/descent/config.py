@@ -6,68 +6,28 @@ never load torch; who computes with one validates it against the schema in its c
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from descent import components
+from descent import components, former
 from descent.errors import UserError
 from descent.io.core_yaml import read
 from descent.primal_dual.problem import Problem
 from descent.runner.schema import ALONE, Ray, Shares
-from descent.schema import Count, Grid, NonNegative, Schema, Seed, validated
+from descent.schema import Device, Grid, NonNegative, Schema, validated
+from descent.study import Study
 from descent.tasks.lm import schema as lm
 from descent.tasks.text import schema as text
 from descent.tasks.video import schema as video
 from descent.training.schema import Training
 
 OF_RESULTS = Path("data/params.json")  # the parameters that the results were made with
-MOVED = {  # keys of former layouts, and where their values stand now
-    "primal_dual": "objectives.constrained (its `models`)",
-    "evaluation": "video.evaluation",
-    "infeasible": "study.infeasible",
-    "ablation": "study (alpha, dual_lr, resilience)",
-    "text.tokenizers": "models (the `tokenizer` of each)",
-    "lm.tokenizers": "models (the `tokenizer` of each)",
-    "video.methods": "arms",
-    "text.methods": "arms",
-    "lm.methods": "arms",
-    "text.per_dataset": "objectives.constrained.datasets",
-    "video.report": "video.selection",
-    "text.report": "text.selection",
-    "lm.report": "lm.selection",
-}
 
 
 class Comparison(Schema):
     ours: str
     baseline: str
-
-
-class Study(Schema):
-    """One setting of a task, in which a value of one arm's objective is varied, or several by a name."""
-
-    task: Literal["video", "text", "lm"]
-    dataset: str
-    model: str
-    layers: Count | None
-    eps: NonNegative
-    arm: str
-    beside: list[str]
-    times: Count = 1  # as many epochs as the profile's
-    vary: str | None
-    named: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    overrides: dict[str, Any]
-    values: list[float | str]
-    seeds: Grid[Seed]
-
-    def variants(self) -> dict[str, dict[str, Any]]:
-        """What the varied arm's objective has in place of its values, by the word in the column `varied`."""
-        if self.named:
-            return {name: self.overrides | values for name, values in self.named.items()}
-        if self.vary is None:
-            return {"": self.overrides}
-        return {str(value): self.overrides | {self.vary: value} for value in dict.fromkeys(self.values)}
 
 
 class Profile(Schema):
@@ -85,7 +45,7 @@ class Params(Schema):
     profile: str
     eps: NonNegative
     method: str
-    device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
+    device: Device
     # These three have defaults, since the parameters that results were made with do not hold them.
     executor: Literal["local", "ray"] = "local"
     gpu_share: Shares = Field(default_factory=lambda: dict(ALONE))
@@ -300,11 +260,7 @@ def load(path: Path = Path("params.yaml")) -> Params:
     values = json.loads(path.read_text()) if path == OF_RESULTS and path.exists() else read(path)
     if not isinstance(values, dict):
         raise UserError(f"{path} is not right: it should hold sections, not {values!r}")
-    for old, new in MOVED.items():
-        section, _, key = old.rpartition(".")
-        within = values.get(section) if section else values
-        if isinstance(within, dict) and key in within:
-            raise UserError(f"{path}: {old} is of a former layout; its values stand at {new} now")
+    former.refuse(values, path)
     if path != OF_RESULTS and "components" in values:
         raise UserError(f"{path} is not right:\n  components: unknown key")
     params = validated(Params, values, str(path))

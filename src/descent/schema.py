@@ -1,6 +1,7 @@
 """What every section of params.yaml is built from, and the kinds of source that several tasks share."""
 
 import json
+import re
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -25,6 +26,15 @@ def _once(values: list[Item]) -> list[Item]:
 
 
 Grid = Annotated[list[Item], Field(min_length=1), AfterValidator(_once)]
+
+
+def _device(word: str) -> str:
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", word):
+        raise ValueError("auto, cpu, cuda, or one GPU by its number: cuda:1")
+    return word
+
+
+Device = Annotated[str, AfterValidator(_device)]
 
 
 class Schema(BaseModel):

@@ -8,7 +8,9 @@ import pytest
 from descent.analysis import bootstrap, replicates
 from descent.schema import Evaluation
 
-SETTINGS = Evaluation(gammas=[0.0], shifts=["gaussian"], noise_draws=1, seed=3, batch=1, bootstrap=50)
+SETTINGS = Evaluation(
+    gammas=[0.0], shifts=["gaussian"], energies=[0.3], noise_draws=1, seed=3, batch=1, bootstrap=50
+)
 
 
 def test_a_resample_draws_as_many_items_and_the_first_row_is_the_whole_set() -> None:

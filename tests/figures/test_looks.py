@@ -166,12 +166,11 @@ def test_early_exits_are_of_every_model_and_of_the_controls() -> None:
 @pytest.mark.parametrize("entry", OF_INPUTS, ids=lambda entry: entry.__name__.rsplit(".")[-1])
 def test_what_shows_single_inputs_is_never_published(entry: object, monkeypatch: pytest.MonkeyPatch) -> None:
     assert entry.FRAMES is True
-    Path("figures").mkdir()
-    for name in (entry.__name__.rsplit(".")[-1], "fig03_depth"):
-        own, files = catalogue.module(name), [Path(f"figures/{name}.png")]
+    for name in (catalogue.name(entry), "fig03_depth"):
+        own = catalogue.module(name)
+        files = [Path("figures") / catalogue.part(own) / f"{name}.png"]
+        files[0].parent.mkdir(parents=True)
         style.save(style.empty(PARAMS, "a sheet"), files[0])
-        catalogue.write_sidecar(catalogue.sidecar(own, "figure", PARAMS), files)
+        catalogue.write_sidecar(catalogue.sidecar(own, PARAMS), files)
     assert [file.name for file in evidence.pictures(PARAMS)] == ["fig03_depth.png"]
-    assert not [
-        name for name in publish.PICTURES if getattr(catalogue.module(Path(name).stem, "figure"), "FRAMES", False)
-    ]
+    assert not [name for name in publish.PICTURES if getattr(catalogue.module(Path(name).stem), "FRAMES", False)]

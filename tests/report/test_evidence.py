@@ -355,9 +355,9 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     words = reproduction.first_screen(run(params, card(), made_up), "data/evidence/small-1")
     sentence, picture, verdicts, models, scope = words.split("\n\n")
     assert sentence == (
-        "**On real data (up to 27 settings and 8 seeds a claim), of 3 primary claims of the paper 1 reproduced "
-        "(statement of video_ood), 1 undecided (statement of video_cost) and 1 not tested (statement of "
-        "text_ood).**"
+        "**On real data (up to 27 settings and 8 seeds a claim, judged on UT), of 3 primary claims of the paper 1 "
+        "reproduced (statement of video_ood), 1 undecided (statement of video_cost) and 1 not tested "
+        "(statement of text_ood).**"
     )
     assert picture.endswith("(data/evidence/small-1/figures/fig_forest.png)")
     assert len(verdicts.splitlines()) == 2 + 3 and scope.startswith("Scope: video: UT and DUST on UCSD")

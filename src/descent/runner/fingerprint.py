@@ -13,6 +13,8 @@ CARRIES = (
     "descent.cells",
     "descent.components",
     "descent.config",
+    "descent.former",
+    "descent.study",
     "descent.errors",
     "descent.figures",
     "descent.io",

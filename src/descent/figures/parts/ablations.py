@@ -6,8 +6,9 @@ from matplotlib.figure import Figure
 
 from descent.analysis.select import CELL, TRAINED, last_layer, mean, select
 from descent.analysis.summary import cells_table
-from descent.config import Params, Study
+from descent.config import Params
 from descent.figures.parts import curves, style, text_curves
+from descent.study import Study
 
 LABELS = {"alpha": r"required descent $\alpha$", "dual_lr": r"dual learning rate $\eta_\lambda$"}
 

@@ -7,8 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from descent.analysis.select import TRAINED, average, measured, select
-from descent.config import Params, Study
+from descent.config import Params
 from descent.figures.parts import ablations, curves, style, text_curves
+from descent.study import Study
 
 PAPER = Path("data/paper/fig12_ratios.csv")
 TASKS = text_curves.TASKS

@@ -8,9 +8,9 @@ from jaxtyping import Float
 from torch import nn
 
 from descent.schema import Evaluation
+from descent.tasks.common.shifted import Shifted
 from descent.tasks.video.data import Frames, Sequences
 from descent.tasks.video.quality import psnr, ssim
-from descent.tasks.video.sweep import Apply
 from descent.training.noise import TEST, Stream
 
 LAYERS = 2**32 - 2  # the third number of the key of the noise, which no batch of the sweep has
@@ -22,7 +22,7 @@ def qualities(
     model: nn.Module,
     inputs: Sequences | Frames,
     eps: Sequence[float],
-    apply: Apply,
+    apply: Shifted,
     sigma: float,
     settings: Evaluation,
     device: torch.device,
