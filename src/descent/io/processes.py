@@ -1,5 +1,6 @@
 """Worker processes that end with their parent's work: no traceback of theirs, nothing half-written."""
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,8 +22,9 @@ def unheard() -> Iterator[None]:
 def begin() -> None:
     """In a worker, first of all: the parent alone hears Ctrl-C, and ends its workers by `stop`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # told while it was starting: there is nothing to put away
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    signal.signal(signal.SIGTERM, _end)
 
 
 def stop() -> None:
