@@ -22,7 +22,7 @@ def unheard() -> Iterator[None]:
 def begin() -> None:
     """In a worker, first of all: the parent alone hears Ctrl-C, and ends its workers by `stop`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # told while it was starting: there is nothing to put away
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # told while it starts: there is nothing to put away
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     signal.signal(signal.SIGTERM, _end)
 
