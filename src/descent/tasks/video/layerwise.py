@@ -1,19 +1,19 @@
 """How good a video model's answer is at every layer: what one gets by stopping there."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import nn
+from torch import Tensor, nn
 
 from descent.schema import Evaluation
-from descent.tasks.common.shifted import Shifted
 from descent.tasks.video.data import Frames, Sequences
 from descent.tasks.video.quality import psnr, ssim
 from descent.training.noise import TEST, Stream
 
 LAYERS = 2**32 - 2  # the third number of the key of the noise, which no batch of the sweep has
+Apply = Callable[[Tensor, Tensor, Stream, float], Tensor]  # clean inputs, a level a cell, random numbers, sigma
 METRICS = ("rmse_layer", "psnr_layer", "ssim_layer")
 
 
@@ -22,7 +22,7 @@ def qualities(
     model: nn.Module,
     inputs: Sequences | Frames,
     eps: Sequence[float],
-    apply: Shifted,
+    apply: Apply,
     sigma: float,
     settings: Evaluation,
     device: torch.device,
