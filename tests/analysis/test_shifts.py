@@ -49,6 +49,18 @@ def test_a_shift_is_the_mean_of_its_levels_and_a_control_enters_no_mean(results,
     assert by_level.to_dict() == pytest.approx({0.15: 0.1, 0.3: 0.1, 0.45: 0.1, 0.6: 0.4})
 
 
+def test_a_cell_that_diverged_is_not_left_out_of_the_means_but_scores_as_the_zero_map(params: Params) -> None:
+    rows = fake_results(params)
+    cell = {"dataset": "ucsd", "model": "dust", "layers": 3, "eps": 0.13, "seed": 0}
+    change(rows, 1.0, **cell, arm="constrained", metric="diverged")
+    at = {"shift": "salt_and_pepper", "gamma": 0.3, "metric": "rmse"}
+    rows = rows.drop(select(rows, **cell, arm="constrained", experiment="video", metric="rmse").index)
+    zero = select(rows, dataset="ucsd", model="dust", arm="zero", **at)["value"].item()
+    plain = select(rows, **cell, arm="unconstrained", **at)["value"].item()
+    (found,) = select(shifts.gains(rows, params), **cell, arm="constrained", shift=at["shift"], gamma=0.3)["gain"]
+    assert found == pytest.approx(math.log(plain / zero))
+
+
 def test_means_are_over_shifts_with_equal_weight_whatever_their_levels(results, params: Params) -> None:
     other = select(results, shift="salt_and_pepper", gamma=0.6).assign(shift="fog")
     both = pd.concat([results, other])

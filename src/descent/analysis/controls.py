@@ -5,6 +5,7 @@ import pandas as pd
 from jaxtyping import Float
 from scipy import stats
 
+from descent.analysis.lost import ZERO, as_zero
 from descent.analysis.select import CELL, TRAINED, average, check_named, mean, measured, select, sweep
 from descent.analysis.summary import PAIR, cells_table, first_constrained
 from descent.analysis.verdicts import LEVEL
@@ -12,7 +13,6 @@ from descent.cells import study_cells
 from descent.config import Params
 
 ARM = [name for name in CELL if name != "seed"]  # the cells that differ by their seed alone
-LOST = "zero"  # the map as which a cell that diverged scores
 RUNG = ["rmse_in", "rmse_out", "descending", "step_in", "step_out", "all_in", "all_out"]
 MEASURES = ["rmse_in", "rmse_out", "log_in", "log_out"]
 
@@ -22,7 +22,7 @@ def trained_cells(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Columns beside those: `rmse_in`, `rmse_out` (0-255; test data, means over the swept levels gamma <= eps and
     gamma > eps) and `log_in`, `log_out` (means of ln RMSE over the same levels), a cell that diverged scoring as
-    the map LOST; `gain_in`, `gain_out`, the baseline cell's log minus the cell's own (positive: a smaller error);
+    the zero map; `gain_in`, `gain_out`, the baseline cell's log minus the cell's own (positive: a smaller error);
     `inflation`, as `inflation_share`; `slower`, training seconds over the baseline cell's. The baseline cell is
     that of the same experiment, setting and seed whose arm is comparison.baseline; missing where there is none.
     """
@@ -146,15 +146,10 @@ def _scores(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def _swept(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """The RMSE of trained cells at every level of the sweep; of one that diverged that of the map LOST."""
+    """The RMSE of trained cells at every level of the sweep; of one that diverged that of the zero map."""
     known = measured(select(results, shift=TRAINED, bin=0.0))
     rows = sweep(known, "rmse", params)
-    lost = select(known, metric="diverged", value=1.0)[CELL].drop_duplicates()
-    alike = ["dataset", "model"]
-    zero = select(rows, arm=LOST).drop(columns=[name for name in CELL if name not in alike])
-    trained = rows[rows["arm"].isin(list(params.components["arms"]))]
-    whole = trained.merge(lost, how="left", on=CELL, indicator="of").query("of == 'left_only'")
-    return pd.concat([whole.drop(columns="of"), lost.merge(zero, on=alike)], ignore_index=True)
+    return as_zero(rows[rows["arm"].isin([*params.components["arms"], ZERO])], known)
 
 
 def _inflation(cells: pd.DataFrame, results: pd.DataFrame, params: Params) -> list[float]:

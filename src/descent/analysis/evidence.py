@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from descent.analysis.lost import ZERO
 from descent.analysis.select import TRAINED, average, check_named, measured, select
 from descent.analysis.shifts import others
 from descent.analysis.summary import PAIR, cells_table
@@ -14,7 +15,6 @@ from descent.components import TASKS
 from descent.config import Params
 
 SETTING = ["dataset", "model", "arm", "layers", "eps", "varied"]
-ZERO = "zero"  # the reference map that a diverged denoiser scores as
 NO_RATIO, NO_STEP = 1.0, 0.0  # mean ratio of successive losses, and share of steps down, where nothing descends
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
+from descent.analysis.lost import as_zero
 from descent.analysis.select import TRAINED, measured, select
 from descent.analysis.verdicts import LEVEL
 from descent.components import TASKS
@@ -33,14 +34,17 @@ def controls(params: Params, task: str) -> list[str]:
 def gains(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The last layer's rows of every arm but the baseline under every shift of `others`, with their `gain`.
 
-    Pairs of which a cell has no number at a level do without it.
+    A denoiser that diverged scores as the zero map; other pairs of which a cell has no number at a level do
+    without it.
     """
     rows = measured(select(results, split="test", bin=0.0))
     named = pd.concat(
         [rows[(rows["experiment"] == task) & rows["shift"].isin(others(params, task))] for task in TASKS]
     )
     last = named[named["layer"] == named["layers"]]
-    return pd.concat([_against_baseline(select(last, metric=metric), params) for metric in SCORES])
+    errors, accuracies = (select(last, metric=metric) for metric in SCORES)
+    errors = as_zero(errors, select(results, experiment="video"))
+    return pd.concat([_against_baseline(rows, params) for rows in (errors, accuracies)])
 
 
 def over_seeds(gains: pd.DataFrame, by: list[str]) -> pd.DataFrame:
