@@ -29,7 +29,8 @@ TASKS = ("video", "text", "lm")
 
 def names(place: str) -> list[str]:
     """The components of a place, in the order of the alphabet."""
-    return sorted(path.stem for path in _folder(place).glob("*.py") if not path.stem.startswith("_"))
+    folder = _folder(place)
+    return list(_names(folder, folder.stat().st_mtime_ns))
 
 
 def check(place: str, name: str, where: str) -> None:
@@ -83,6 +84,11 @@ def declared(place: str, name: str) -> dict[str, Any]:
 def describe() -> dict[str, dict[str, dict[str, Any]]]:
     """What all components say of themselves, by place and name."""
     return {place: {name: declared(place, name) for name in names(place)} for place in PLACES}
+
+
+@cache
+def _names(folder: Path, changed: int) -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")))
 
 
 @cache

@@ -45,8 +45,7 @@ def digest(modules: tuple[str, ...]) -> str:
     """
     total = hashlib.sha256()
     for file in sorted(closure(modules)):
-        tree = _computes(ast.parse(file.read_text()))
-        total.update(f"{file.relative_to(SOURCE)}\n{ast.dump(tree)}\n".encode())
+        total.update(f"{file.relative_to(SOURCE)}\n{_dump(file, file.stat().st_mtime_ns)}\n".encode())
     return total.hexdigest()[:32]
 
 
@@ -62,14 +61,26 @@ def closure(modules: Iterable[str]) -> set[Path]:
     return found
 
 
-def imported(file: Path) -> Iterable[str]:
+def imported(file: Path) -> tuple[str, ...]:
     """The names that a file imports, at its top or inside its functions; of `from a import b` both a and a.b."""
+    return _imported(file, file.stat().st_mtime_ns)
+
+
+@cache
+def _imported(file: Path, changed: int) -> tuple[str, ...]:
+    found: list[str] = []
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
+            found += [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{name.name}" for name in node.names)
+            found += [node.module, *(f"{node.module}.{name.name}" for name in node.names)]
+    return tuple(found)
+
+
+@cache
+def _dump(file: Path, changed: int) -> str:
+    """What a file computes, as words."""
+    return ast.dump(_computes(ast.parse(file.read_text())))
 
 
 def _carries(module: str) -> bool:
