@@ -8,7 +8,7 @@ export PYTHONUNBUFFERED := 1
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures-one figures-two denoise complete test test-fast lint format publish evidence estimate bench check-store prune-store clean-store faults audit
+.PHONY: help setup repro models video texts studies drawings table drawings-one drawings-two denoise complete test test-fast lint format publish evidence estimate bench check-store prune-store clean-store faults audit
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -26,43 +26,37 @@ $(VENV)/installed: requirements.txt requirements-dev.txt
 	touch $@
 
 repro: setup  ## run the pipeline on params.yaml's profile (demo: generated data, CPU, minutes)
-	@told=; for phase in data cells studies; do \
+	@told=; for phase in models studies drawings; do \
 		began=$$SECONDS; echo "== $$phase"; \
-		$(MAKE) --no-print-directory --jobs 2 $$phase-one $$phase-two || exit 1; \
+		$(MAKE) --no-print-directory --jobs 2 $$phase || exit 1; \
 		told="$$told$$phase $$((SECONDS - began)) s, "; \
 	done; \
-	began=$$SECONDS; echo "== figures and tables"; \
-	dvc repro --single-item collect && $(MAKE) --no-print-directory --jobs 2 figures-one figures-two && dvc repro && \
-	echo "== $${told}figures and tables $$((SECONDS - began)) s; in all $$SECONDS s: figures/index.html"
+	dvc repro && echo "== $${told}in all $$SECONDS s: figures/index.html"
 
-# `dvc repro` runs one stage after another; these halves of the DAG share nothing that runs in them. Single items, since
-# a stage that both halves check would be busy for one of them; each waits for the other's lock on dvc.lock.
+# `dvc repro` runs one stage after another; what stands here side by side shares nothing that runs in it. Single items,
+# since a stage that both sides check would be busy for one of them; each waits for the other's lock on dvc.lock.
 ITEMS := dvc --wait-for-lock repro --single-item
 
-data-one: setup
-	@$(ITEMS) download_video preprocess_video
+models: video texts
 
-data-two: setup
-	@$(ITEMS) download_text preprocess_text download_lm preprocess_lm
+video: setup
+	@$(ITEMS) download_video preprocess_video train_video evaluate_video
 
-cells-one: setup
-	@$(ITEMS) train_video evaluate_video
+texts: setup
+	@$(ITEMS) download_text preprocess_text download_lm preprocess_lm train_text train_lm evaluate_text evaluate_lm
 
-cells-two: setup
-	@$(ITEMS) train_text train_lm evaluate_text evaluate_lm
+studies: setup
+	@$(ITEMS) train_studies evaluate_studies
 
-STUDIES = $(shell sed -n '/^studies:/,/^[a-z]/s/^- //p' params.yaml)
+drawings: drawings-one drawings-two
 
-studies-one: setup
-	@$(if $(wordlist 1, 1, $(STUDIES)), $(ITEMS) $(foreach name, $(wordlist 1, 2, $(STUDIES)), train_study@$(name) evaluate_study@$(name)))
+table: setup
+	@$(ITEMS) collect
 
-studies-two: setup
-	@$(if $(wordlist 3, 3, $(STUDIES)), $(ITEMS) $(foreach name, $(wordlist 3, 99, $(STUDIES)), train_study@$(name) evaluate_study@$(name)))
-
-figures-one: setup
+drawings-one: table
 	@$(ITEMS) figures@video figures@text
 
-figures-two: setup
+drawings-two: table
 	@$(ITEMS) figures@beyond figures@lm scorecard plots plots_page
 
 # what stands on make's command line is in the environment, so a prompt may hold any signs

@@ -79,8 +79,8 @@ def roots(name: str, item: dict[str, str]) -> list[str]:
         found += [f"descent.models.{model}" for model in getattr(PARAMS, rest[0]).models]
         found += [f"descent.arms.{arm}" for arm in PARAMS.arms] if kind == "train" else []
         found += [f"descent.shifts.{shift}" for shift in components.names("shifts")] if kind == "evaluate" else []
-    if kind in ("train_study", "evaluate_study"):
-        part = kind.removesuffix("_study").replace("train", "feed")
+    if kind in ("train_studies", "evaluate_studies"):
+        part = kind.removesuffix("_studies").replace("train", "feed")
         found += [f"descent.tasks.{task}.{part}" for task in components.TASKS]
     if kind == "download":
         found += [f"descent.tasks.{rest[0]}.datasets.{rest[1]}"]
@@ -124,7 +124,7 @@ def test_a_stage_depends_on_no_code_that_it_does_not_import(name: str, item: dic
     # Collect reads the labels of all components and imports none; a study may be of any task.
     places = [f"src/descent/{place}" for place in ("arms", "models", "primal_dual", "shifts", "tasks")]
     for dep in (resolve(dep, item) for dep in code):
-        reads = name in ("collect", "train_study", "evaluate_study") and dep in places
+        reads = name in ("collect", "train_studies", "evaluate_studies") and dep in places
         assert reads or any(file == dep or file.startswith(f"{dep}/") for file in files), dep
 
 

@@ -16,8 +16,8 @@ def runs_folder(task: str, dataset: str, model: str = "") -> Path:
     return Path("data/runs") / task / dataset / model
 
 
-def study_runs_folder(name: str) -> Path:
-    """Where training writes the cells of a study."""
+def study_runs_folder(name: str = "") -> Path:
+    """Where training writes the cells of a study; without a name, of all studies."""
     return Path("data/runs/study") / name
 
 
@@ -26,9 +26,14 @@ def scores_file(task: str, dataset: str) -> Path:
     return Path("data/scores") / task / f"{dataset}.parquet"
 
 
+def study_scores_folder() -> Path:
+    """Where evaluation writes the rows of all studies."""
+    return Path("data/scores/study")
+
+
 def study_scores_file(name: str) -> Path:
     """Where evaluation writes the rows of a study."""
-    return Path("data/scores/study") / f"{name}.parquet"
+    return study_scores_folder() / f"{name}.parquet"
 
 
 def completions_folder(dataset: str) -> Path:

@@ -228,14 +228,14 @@ def item_of(params: Params, *words: str) -> Item:
 
 
 def train_cells(params: Params, *words: str) -> Item:
-    """stages.train or stages.train_study with these parameters."""
+    """stages.train or stages.train_studies with these parameters."""
     item = item_of(params, *words)
     items.train(item)
     return item
 
 
 def evaluate_cells(params: Params, *words: str) -> pd.DataFrame:
-    """stages.evaluate (task, data set) or stages.evaluate_study (a name) with these parameters; their rows."""
+    """stages.evaluate (task, data set) or stages.evaluate_studies (a name) with these parameters; their rows."""
     study = len(words) == 1
     file = paths.study_scores_file(*words) if study else paths.scores_file(*words)
     results.write(scored.of_one_study(params, *words) if study else scored.of_dataset(params, *words), file)

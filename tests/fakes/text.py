@@ -153,12 +153,12 @@ def text_item(params: Params, word: str) -> Item:
 
 
 def train_text(params: Params, word: str) -> Item:
-    """stages.train of a model, or stages.train_study."""
+    """stages.train of a model, or stages.train_studies."""
     return train_cells(params, *([word] if word in params.study else ["text", DATASET, word]))
 
 
 def evaluate_text(params: Params, word: str) -> pd.DataFrame:
-    """stages.evaluate where this model is the only one, or stages.evaluate_study; returns the rows."""
+    """stages.evaluate where this model is the only one, or stages.evaluate_studies; returns the rows."""
     if word in params.study:
         return evaluate_cells(params, word)
     alone = params.model_copy(update={"text": params.text.model_copy(update={"models": [word]})})

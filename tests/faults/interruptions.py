@@ -43,9 +43,9 @@ PARAMS = {
 DATA = {"video": "ucsd", "text": "imdb", "lm": "alpaca"}
 STAGES = [
     *(f"{kind} {task} {name}" for kind in ("download", "preprocess", "train") for task, name in DATA.items()),
-    "train_study infeasible",
+    "train_studies infeasible",
     *(f"evaluate {task} {name}" for task, name in DATA.items()),
-    "evaluate_study infeasible",
+    "evaluate_studies infeasible",
     *("collect", "scorecard", "plots", "plots_page"),
     *("figure fig02_video_robustness", "figure fig04_text_robustness", "figure fig16_completions"),
     *("table table3_video_rmse", "table table_ladder", "report"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from descent.analysis import replicates, results
 from descent.analysis.select import measured, select
@@ -20,6 +21,7 @@ from descent.runner import store
 from descent.tasks.video import evaluate as evaluation
 from descent.tasks.video.batches import SequenceTask
 from descent.tasks.video.data import Prepared, load
+from descent.tasks.video.references import Filter, Once
 from descent.tasks.video.sweep import Sweep, sweep
 from tests.fakes.core import (
     DIAGNOSED,
@@ -325,6 +327,17 @@ def test_classical_filters_are_better_than_the_noise_and_change_nothing_without_
         assert rmse[name][0.0] == 0.0
         assert (rmse[name][[0.25, 0.5, 1.0]] < rmse["identity"][[0.25, 0.5, 1.0]]).all(), name
     assert (rmse["tv_chambolle"][[0.5, 1.0]] < 0.8 * rmse["identity"][[0.5, 1.0]]).all()
+
+
+def test_a_filter_that_two_models_ask_works_once_for_the_same_input_and_again_for_another() -> None:
+    worked = []
+
+    def told(noise: float) -> Filter:
+        return lambda noisy: worked.append(noise) or noisy * noise
+
+    once, noisy = Once(told, 0.5), torch.ones(1, 2, 3)
+    assert torch.equal(once(noisy), once(noisy.clone())) and worked == [0.5]
+    assert torch.equal(once(2 * noisy), noisy) and worked == [0.5, 0.5]
 
 
 def test_vit_has_references_of_its_own_in_its_images_and_units(prepared: Prepared) -> None:

@@ -44,7 +44,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     curves.required(results, f"evaluate_{TASK}", experiment=TASK)
     names = shown(params)
     for name in names:
-        curves.required(results, "evaluate_study", experiment=name)
+        curves.required(results, "evaluate_studies", experiment=name)
     columns = ["gain_in", "gain_out", "inflation", "feasible"]
     tables = [controls.of_study(results, params, name, columns) for name in names]
     rows = [len(table) for table in tables] or [1]

@@ -66,7 +66,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     figure, grid = style.panels(params, rows, columns, style.TEXT, 0.7 + 1.75 * rows, TASKS)
     every = [axes for line in grid for axes in line]
     for panel, axes in zip(shown, every, strict=False):
-        stage = "evaluate_study" if panel.experiment in params.studies else f"evaluate_{panel.task}"
+        stage = "evaluate_studies" if panel.experiment in params.studies else f"evaluate_{panel.task}"
         setting = {name: getattr(panel, name) for name in ("experiment", "dataset", "model", "eps")}
         _draw(axes, panel, curves.required(results, stage, **setting), params)
     for axes in every[len(shown) :]:

@@ -33,7 +33,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Raises UserError without rows of the study.
     """
-    curves.required(results, "evaluate_study", experiment=STUDY)
+    curves.required(results, "evaluate_studies", experiment=STUDY)
     table = controls.ladder(results, params, STUDY, MODEL)
     known = {"rmse_in", "rmse_out", "descending", "rmse_out_seeds"}
     known |= {name for name in table if name.startswith(tuple(INCREMENTS)) and not name.endswith("_seeds")}

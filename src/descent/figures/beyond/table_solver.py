@@ -35,7 +35,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Raises UserError without rows of the study.
     """
-    curves.required(results, "evaluate_study", experiment=STUDY)
+    curves.required(results, "evaluate_studies", experiment=STUDY)
     columns = [*SHARES, *NUMBERS, "clipped", "slower"]
     table = controls.of_study(results, params, STUDY, columns)
     return table[["arm", "varied", *columns, "lost", "trained"]]

@@ -15,7 +15,7 @@ LABELS = {"alpha": r"required descent $\alpha$", "dual_lr": r"dual learning rate
 
 def cells_of(results: pd.DataFrame, params: Params, study: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The rows of a study and one row per cell. Raises UserError where there are none."""
-    rows = curves.required(results, "evaluate_study", experiment=study)
+    rows = curves.required(results, "evaluate_studies", experiment=study)
     return rows, cells_table(rows, params)
 
 

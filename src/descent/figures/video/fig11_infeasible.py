@@ -23,7 +23,7 @@ PARAMETERS = ["study.infeasible", "profiles.${profile}.studies.infeasible", "vid
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Three panels: RMSE (0-255), layer losses, violations. Raises UserError without the cell's rows."""
     study = params.studied(STUDY)
-    rows = curves.required(results, "evaluate_study", experiment=STUDY)
+    rows = curves.required(results, "evaluate_studies", experiment=STUDY)
     cells, layers = cells_table(rows, params), ablations.depth(params, study)
     figure, ((rmse, loss, violation),) = style.panels(params, 1, 3, style.TEXT, 2.3)
     for arm in (study.arm, *study.beside):

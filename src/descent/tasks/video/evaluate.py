@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from descent.tasks.video.feed import sigma
 from descent.tasks.video.layerwise import qualities
 from descent.tasks.video.layerwise import rows as layer_rows
 from descent.tasks.video.quality import psnr
-from descent.tasks.video.references import CLASSICAL, IDENTITY, PLAIN, Map
+from descent.tasks.video.references import CLASSICAL, IDENTITY, PLAIN, Map, Once
 from descent.tasks.video.sweep import Sweep, sweep
 from descent.tasks.video.views import View
 from descent.training.devices import autocast, choose
@@ -115,6 +115,7 @@ def also(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[pd.D
     """The rows of the reference maps, in the inputs and units of each model; models may share the work."""
     device, evaluation, scale = choose(params.device), params.video.evaluation, sigma(params, prepared)
     known: dict[str, list[tuple[Tested, str, Sweep]]] = {}
+    classical = {name: cache(partial(Once, told)) for name, told in CLASSICAL.items()}  # for all models' spaces
     tables = []
     for item in items:
         model = item.cells[0].model
@@ -134,7 +135,7 @@ def also(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[pd.D
                 for name, plain in PLAIN.items():
                     if name in cells:
                         run.append((test, name, ask(Map(space, plain), tests, test.strengths)))
-                for name, told in CLASSICAL.items() if test.apply.name == TRAINED else ():
+                for name, told in classical.items() if test.apply.name == TRAINED else ():
                     # A filter is told the level, so that every level has its own.
                     parts = [ask(Map(space, told(level * scale)), frames, [level]) for level in test.levels]
                     run.append((test, name, _joined(parts)))

@@ -1,4 +1,4 @@
-"""python -m stages.evaluate_study <name>: the cells of a study over the levels of every shift."""
+"""python -m stages.evaluate_studies [name ...]: the cells of every study in use, or of these, over all shifts."""
 
 import sys
 
@@ -8,11 +8,13 @@ from descent.runner import executor
 from descent.tasks.common import scored
 
 
-def main(name: str) -> None:
+def main(*names: str) -> None:
     """Write data/scores/study/<name>.parquet; without rows where the study is left out."""
     params = config.load()
     executor.use(params)
-    results.write(scored.of_one_study(params, name), paths.study_scores_file(name))
+    paths.study_scores_folder().mkdir(parents=True, exist_ok=True)
+    for name in names or params.studies:
+        results.write(scored.of_one_study(params, name), paths.study_scores_file(name))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,26 @@
+"""python -m stages.train_studies [name ...]: the cells of every study in use, or of these."""
+
+import sys
+
+from descent import config, errors, paths
+from descent.runner import executor
+from descent.runner.items import train
+from descent.tasks.common.items import of_study
+
+
+def main(*names: str) -> None:
+    """Write data/runs/study/<name>/; an empty folder where the study's data set or model is not in use."""
+    params = config.load()
+    executor.use(params)
+    paths.study_runs_folder().mkdir(parents=True, exist_ok=True)
+    for name in names or params.studies:
+        item = of_study(params, name)
+        if item is not None:
+            train(item)
+            continue
+        print(f"{name}: left out, as its data set or model is not in use")
+        paths.study_runs_folder(name).mkdir(parents=True, exist_ok=True)
+
+
+if __name__ == "__main__":
+    errors.run(main, *sys.argv[1:])
