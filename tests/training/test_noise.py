@@ -12,6 +12,7 @@ from descent.training.noise import (
     VALIDATION,
     WEIGHTS,
     Stream,
+    drawn_levels,
     embedding_scale,
     generator,
     perturb,
@@ -70,3 +71,19 @@ def test_a_stream_draws_what_its_generator_draws_and_gives_the_same_to_all_who_a
     first, again, other = (Stream(*key).numpy().random(9) for key in ((7, 1, 2), (7, 1, 2), (7, 1, 3)))
     assert np.array_equal(first, again) and not np.array_equal(first, other)
     assert np.array_equal(stream.numpy().random(9), stream.numpy().random(9)), "a fresh one each time"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_a_gpu_is_handed_the_numbers_that_a_cpu_draws() -> None:
+    shape, eps = (3, 2**17), torch.tensor([0.1, 0.2])  # more numbers than one wave of threads
+    host, card = (Stream(7, 1, 2, device=device).normal(*shape) for device in ("cpu", "cuda"))
+    assert card.is_cuda and torch.equal(card.cpu(), host)
+    levels = drawn_levels(eps.cuda(), (7, 1, 2), 9, torch.device("cuda"))
+    assert torch.equal(levels.cpu(), drawn_levels(eps, (7, 1, 2), 9, torch.device("cpu")))
+
+
+def test_numbers_are_those_of_the_host_s_stream_whatever_the_device_they_are_for() -> None:
+    drawn = Stream(7, 1, 2, device="meta").normal(2, 3)
+    assert drawn.is_meta and drawn.shape == (2, 3), "sent, not drawn there"
+    with pytest.raises(TypeError):
+        generator(7, 1, 2, device="cuda")

@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from descent.schema import Shift
-from descent.training.noise import Stream, generator
+from descent.training.noise import Stream, generator, sent
 
 LABEL = "Poisson noise"
 TASKS = ("video",)
@@ -31,6 +31,6 @@ def apply(
     """The same counts for all cells of a level; `scale` has no say."""
     counted = {0.0: clean}
     for one in set(level.tolist()) - {0.0}:
-        numbers = generator(*stream.key, device=stream.device)
-        counted[one] = torch.poisson(clean / one, generator=numbers) * one
+        counts = torch.poisson(clean.cpu() / one, generator=generator(*stream.key))
+        counted[one] = sent(counts, stream.device) * one
     return torch.stack([counted[one][min(cell, len(clean) - 1)] for cell, one in enumerate(level.tolist())])

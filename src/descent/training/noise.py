@@ -14,14 +14,18 @@ VALIDATION, TEST, WEIGHTS, RESAMPLES = 2**32 - 1, 2**32 - 2, 2**32 - 3, 2**32 - 
 DROPOUT, DRAWS, LEVELS = 1, 2, 3  # the fourth number of the key of a batch's other streams
 
 
-def generator(*key: int, device: torch.device | str = "cpu") -> torch.Generator:
-    """A stream of random numbers that depends on the key alone, e.g. (seed, epoch, step)."""
+def generator(*key: int) -> torch.Generator:
+    """A stream of random numbers that depends on the key alone, e.g. (seed, epoch, step), and not on a device.
+
+    It draws on the host: what a seeded GPU draws depends on how many multiprocessors it has, and the arms of a
+    pair would see unlike noise on unlike cards. The host is steps ahead of a GPU, which waits for no number.
+    """
     state = np.random.SeedSequence(key).generate_state(2, np.uint32)
-    return torch.Generator(device).manual_seed(int(state[0]) << 32 | int(state[1]))
+    return torch.Generator().manual_seed(int(state[0]) << 32 | int(state[1]))
 
 
 class Stream:
-    """The random numbers of one batch, by its key alone: whoever asks again gets the same ones."""
+    """The random numbers of one batch, by its key alone: whoever asks again gets the same ones, on any device."""
 
     def __init__(self, *key: int, device: torch.device | str = "cpu") -> None:
         self.key, self.device = key, torch.device(device)
@@ -30,13 +34,18 @@ class Stream:
     def normal(self, *shape: int) -> Float[Tensor, "..."]:
         """Standard normal numbers; drawn once for all levels and layers of a batch."""
         if shape not in self._drawn:
-            numbers = generator(*self.key, device=self.device)
-            self._drawn[shape] = torch.randn(shape, generator=numbers, device=self.device)
+            drawn = torch.randn(shape, generator=generator(*self.key))
+            self._drawn[shape] = sent(drawn, self.device)
         return self._drawn[shape]
 
     def numpy(self) -> np.random.Generator:
         """A fresh generator for libraries that work in numpy, on the host."""
         return np.random.default_rng(np.random.SeedSequence(self.key))
+
+
+def sent(numbers: Tensor, device: torch.device) -> Tensor:
+    """What the host drew, on a device; the host does not wait for the copy."""
+    return numbers.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else numbers.to(device)
 
 
 def perturb(
@@ -62,8 +71,7 @@ def drawn_levels(
     eps: Float[Tensor, " cells"], key: tuple[int, ...], batch: int, device: torch.device
 ) -> Float[Tensor, "cells batch"]:
     """Noise levels of single inputs, uniform in [0, eps]: the same share of eps for every cell of a batch."""
-    numbers = generator(*key, LEVELS, device=device)
-    return eps[:, None] * torch.rand(batch, generator=numbers, device=device)
+    return eps[:, None] * sent(torch.rand(batch, generator=generator(*key, LEVELS)), device)
 
 
 @torch.no_grad()
@@ -83,7 +91,10 @@ def embedding_scale(
 
 @contextmanager
 def seeded(*key: int, device: torch.device | str = "cpu") -> Iterator[None]:
-    """Within it, what draws from torch's global stream (dropout, a library's initial weights) follows the key."""
+    """Within it, what draws from torch's global stream (dropout, a library's initial weights) follows the key.
+
+    Weights are drawn on the host. Dropout draws on the device, so that its masks are one kind of card's.
+    """
     device = torch.device(device)
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.random.manual_seed(generator(*key).initial_seed())

@@ -20,7 +20,7 @@ from descent.tasks.common.looks import trained
 from descent.tasks.lm.data import Instructions
 from descent.tasks.text.embeddings import Scale
 from descent.training.devices import autocast
-from descent.training.noise import TEST, generator
+from descent.training.noise import TEST, generator, sent
 
 PROMPTS = 2**32 - 1  # the third number of the key of a prompt's noise, which no batch of the sweep has
 
@@ -89,9 +89,9 @@ def prompt_noise(
 ) -> Float[Tensor, "batch tokens width"]:
     """gamma * sigma * n of these prompts: n depends on the prompt's number alone, not on its company or the
     arm."""
-    device = scale.device
-    streams = (generator(TEST, seed, PROMPTS, number, device=device) for number in numbers)
-    return torch.stack([torch.randn(tokens, model.width, generator=s, device=device) for s in streams]) * scale
+    streams = (generator(TEST, seed, PROMPTS, number) for number in numbers)
+    unit = torch.stack([torch.randn(tokens, model.width, generator=stream) for stream in streams])
+    return sent(unit, scale.device) * scale
 
 
 @torch.no_grad()
