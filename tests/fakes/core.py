@@ -188,7 +188,9 @@ def write_prepared(folder: Path, seed: int = 0) -> Prepared:
         firsts = np.cumsum([0, *lengths[:-1]])
         index[split] = [[f"{split}{n}", int(a), c] for n, (a, c) in enumerate(zip(firsts, lengths, strict=True))]
         digest.update(frames[split].tobytes())
-        np.save(folder / f"{split}.npy", frames[split])
+    index["validation"] = [[name, len(frames["train"]) + a, c] for name, a, c in index["validation"]]
+    np.save(folder / "training.npy", np.concatenate([frames["train"], frames["validation"]]))
+    np.save(folder / "test.npy", frames["test"])
     unit = frames["train"] / 255
     meta = {
         "dataset": folder.name,

@@ -37,7 +37,7 @@ def naive(frames: np.ndarray) -> list[np.ndarray]:
 
 
 def test_gather_equals_slicing_clip_by_clip(folder: Path) -> None:
-    frames = np.load(folder / "train.npy")
+    frames = np.load(folder / "training.npy")[:28]
     expected = np.stack(naive(frames[:11]) + naive(frames[11:]))
     sequences = video.load(folder).sequences("train", TOKENS)
     assert len(sequences) == len(expected) == (11 // 5 + 17 // 5) * ACROSS**2
@@ -72,7 +72,7 @@ def test_a_clip_shorter_than_a_sequence_is_named(folder: Path) -> None:
 
 def test_load_gives_the_statistics_of_the_training_frames(folder: Path) -> None:
     prepared = video.load(folder)
-    unit = np.load(folder / "train.npy") / 255
+    unit = np.load(folder / "training.npy")[:28] / 255
     assert (prepared.mean, prepared.sigma) == pytest.approx((unit.mean(), unit.std()), rel=1e-12)
     assert prepared.clips["train"] == [("train1", 0, 11), ("train3", 11, 17)]
     assert (prepared.name, prepared.size, prepared.patch, prepared.synthetic) == ("fake", 12, 4, False)
@@ -87,7 +87,7 @@ def test_incomplete_data_are_told(lost: str, folder: Path, tmp_path: Path) -> No
             if path.name != lost:
                 (copy / path.name).write_bytes(path.read_bytes())
     if lost == "frames":
-        np.save(copy / "train.npy", noise(3, seed=0))
+        np.save(copy / "training.npy", noise(3, seed=0))
     with pytest.raises(UserError, match=r"missing or incomplete.*preprocess_video@fake"):
         video.load(copy)
 

@@ -42,16 +42,17 @@ def test_no_clip_validates_that_trains_and_every_clip_does_both_with_some_seed(p
 
 
 def test_drawn_clips_hold_their_own_frames(prepared: Prepared) -> None:
-    arrays = {split: np.load(prepared.folder / f"{split}.npy") for split in ("train", "validation")}
-    place = {name: (split, first, n) for split in arrays for name, first, n in prepared.clips[split]}
+    array = np.load(prepared.folder / "training.npy")
+    place = {name: rest for split in ("train", "validation") for name, *rest in prepared.clips[split]}
     for seed in SEEDS[:8]:
         own = prepared.drawn(seed)
         for split in ("train", "validation"):
             found, at = own.whole(split), 0
+            assert isinstance(found.frames, np.memmap), "no seed has frames of its own in memory"
             for name, _, count in own.clips[split]:
-                origin, first, whole = place[name]
+                first, whole = place[name]
                 assert count <= whole
-                expected = arrays[origin][first : first + count]
+                expected = array[first : first + count]
                 assert np.array_equal(found.gather(np.arange(at, at + count)), expected)
                 at += count
             assert len(found) == at

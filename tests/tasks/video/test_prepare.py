@@ -71,13 +71,14 @@ def test_arrays_hold_the_clips_of_the_index_and_exact_statistics(tmp_path: Path)
     meta = prepared(raw, tmp_path / "out")
     assert meta["clips"] == {
         "train": [["train1", 0, 5], ["train2", 5, 7], ["train4", 12, 2]],
-        "validation": [["train3", 0, 70]],
+        "validation": [["train3", 14, 70]],
         "test": [["test1", 0, 3], ["test2", 3, 11]],
     }
     assert meta["frames"] == {"train": 14, "validation": 70, "test": 14}
-    train = np.load(tmp_path / "out/train.npy", mmap_mode="r")
+    training = np.load(tmp_path / "out/training.npy", mmap_mode="r")
+    train = training[:14]
     np.testing.assert_array_equal(train, np.concatenate([noise(5, 1), noise(7, 2), noise(2, 4)]))
-    np.testing.assert_array_equal(np.load(tmp_path / "out/validation.npy"), noise(70, 3))
+    np.testing.assert_array_equal(training[14:], noise(70, 3))
     np.testing.assert_array_equal(
         np.load(tmp_path / "out/test.npy"), np.concatenate([noise(3, 101), noise(11, 102)])
     )
@@ -89,8 +90,7 @@ def test_arrays_hold_the_clips_of_the_index_and_exact_statistics(tmp_path: Path)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "meta.json",
         "test.npy",
-        "train.npy",
-        "validation.npy",
+        "training.npy",
     ]
 
 

@@ -10,7 +10,7 @@ from descent.components import declared
 from descent.config import Params
 from descent.errors import UserError
 from descent.tasks.video.clips import Clip
-from descent.tasks.video.prepare import SPLITS, split_clips
+from descent.tasks.video.prepare import ARRAYS, SPLITS, split_clips
 from descent.tasks.video.schema import Source
 
 
@@ -21,15 +21,17 @@ def write(params: Params, dataset: str, model: str, folder: Path, shrink: int) -
         UserError: the data set's file says no SIZE.
     """
     frame, source = params.video.frame, params.source("video", dataset)
+    clips = split_clips(_clips(dataset, source, *_enough(params, model)), frame.split, source)
     index = {}
-    for split, clips in split_clips(_clips(dataset, source, *_enough(params, model)), frame.split, source).items():
-        starts, first = [], 0
-        for clip in clips:
-            starts.append([clip.name, first, len(clip.files)])
-            first += len(clip.files)
-        index[split] = starts
+    for name, splits in ARRAYS.items():
+        first = 0
+        for split in splits:
+            index[split] = []
+            for clip in clips[split]:
+                index[split].append([clip.name, first, len(clip.files)])
+                first += len(clip.files)
         # A file with holes: what is not written reads as zeros.
-        np.lib.format.open_memmap(folder / f"{split}.npy", "w+", np.uint8, (first, frame.size, frame.size))
+        np.lib.format.open_memmap(folder / f"{name}.npy", "w+", np.uint8, (first, frame.size, frame.size))
     meta = {
         "dataset": dataset,
         "size": frame.size,

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from descent.errors import UserError
 
+ARRAYS = {"train": "training.npy", "validation": "training.npy", "test": "test.npy"}  # where a split's frames are
 FEW, BLOCK = 10, 60  # with fewer clips an item is a block of so many frames, else a clip
 HELD = 0.25  # share of the clips that validate where a seed draws them
 CLIPS = 2**32 - 6  # the first number of that draw's key, as in training.noise
@@ -98,8 +99,7 @@ class Prepared:
     patch: int
     digest: str
     synthetic: bool
-    clips: dict[str, list[tuple[str, int, int]]]  # split: (name, first frame, frames)
-    joined: bool = False  # whether the clips of training and validation are counted in one array of both
+    clips: dict[str, list[tuple[str, int, int]]]  # split: (name, first frame in its array, frames)
 
     def drawn(self, seed: int) -> "Prepared":
         """The data set as a seed draws it: a quarter of its clips that do not test validate, at least one; of the
@@ -110,16 +110,14 @@ class Prepared:
         Raises:
             UserError: fewer than two clips.
         """
-        before = sum(frames for *_, frames in self.clips["train"])
-        pool = [*self.clips["train"], *((name, first + before, n) for name, first, n in self.clips["validation"])]
+        pool = self.clips["train"] + self.clips["validation"]
         held = max(1, round(len(pool) * HELD))
         numbers = np.random.default_rng([CLIPS, seed])
         order = numbers.permutation(len(pool))
         shortest = min(frames for *_, frames in pool)
         validation = [(*pool[clip][:2], shortest) for clip in sorted(order[:held])]
         train = [pool[clip] for clip in sorted(numbers.choice(order[held:], len(pool) - held))]
-        clips = {"train": train, "validation": validation, "test": self.clips["test"]}
-        return replace(self, clips=clips, joined=True)
+        return replace(self, clips={"train": train, "validation": validation, "test": self.clips["test"]})
 
     def sequences(self, split: str, tokens: int, limit: int | None = None, seed: int = 0) -> Sequences:
         """All sequences of `tokens` patches in a split, not overlapping in time, none across two clips.
@@ -139,7 +137,7 @@ class Prepared:
                 )
             starts.append(first + np.arange(frames // tokens) * tokens)
         numbers = np.repeat(np.arange(len(starts)), [len(own) for own in starts])
-        every = Sequences(self._arrays(split), np.concatenate(starts), numbers, tokens, self.patch, None)
+        every = Sequences(self._array(split), np.concatenate(starts), numbers, tokens, self.patch, None)
         return replace(every, subset=_subset(len(every), limit, seed))
 
     def whole(self, split: str, limit: int | None = None, seed: int = 0) -> Frames:
@@ -149,12 +147,10 @@ class Prepared:
         numbers = np.repeat(np.arange(len(clips)), [count for *_, count in clips])
         chosen = _subset(len(places), limit, seed)
         chosen = np.arange(len(places)) if chosen is None else chosen
-        return Frames(self._arrays(split), numbers[chosen], places[chosen])
+        return Frames(self._array(split), numbers[chosen], places[chosen])
 
-    def _arrays(self, split: str) -> UInt8[np.ndarray, "frames size size"]:
-        names = ("train", "validation") if self.joined and split != "test" else (split,)
-        arrays = [np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in names]
-        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)  # in memory: for samples of a data set
+    def _array(self, split: str) -> UInt8[np.ndarray, "frames size size"]:
+        return np.load(self.folder / ARRAYS[split], mmap_mode="r")
 
 
 def _items(clip: Int[np.ndarray, " of"], frame: Int[np.ndarray, " of"]) -> Int[np.ndarray, " of"]:
@@ -180,9 +176,10 @@ def load(folder: Path) -> Prepared:
     """
     try:
         meta = json.loads((folder / "meta.json").read_text())
-        for split, frames in meta["frames"].items():
-            if len(np.load(folder / f"{split}.npy", mmap_mode="r")) != frames:
-                raise ValueError(f"{split}.npy does not hold {frames} frames")
+        for name in set(ARRAYS.values()):
+            frames = sum(meta["frames"][split] for split, array in ARRAYS.items() if array == name)
+            if len(np.load(folder / name, mmap_mode="r")) != frames:
+                raise ValueError(f"{name} does not hold {frames} frames")
         return Prepared(
             folder=folder,
             name=meta["dataset"],

@@ -25,7 +25,8 @@ from descent.io.progress import Bar
 from descent.tasks.video.clips import Clip, find_clips, read_frames
 from descent.tasks.video.schema import Frame, Source
 
-SPLITS = ("train", "validation", "test")
+ARRAYS = {"training": ("train", "validation"), "test": ("test",)}  # and the splits in them
+SPLITS = tuple(split for splits in ARRAYS.values() for split in splits)
 Counts = Int64[np.ndarray, "256"]  # how often each pixel value occurs
 Decoded = tuple[int, Counts, bytes]  # frames of a clip, its pixels, and a name for what they show
 Item = TypeVar("Item")
@@ -55,10 +56,11 @@ def stage(params: Params, dataset: str) -> None:
 def prepare(
     dataset: str, raw: Path, out: Path, frame: Frame, source: Source, profile: str, workers: int | None = None
 ) -> None:
-    """Write `out`: train.npy, validation.npy, test.npy (frames, size, size) uint8, and meta.json.
+    """Write `out`: training.npy, test.npy (frames, size, size) uint8, and meta.json.
 
-    meta.json holds the clip index [name, first frame, frames] per split, mean, standard deviation (sigma) and
-    root mean square of the training frames in [0, 1] units, and a digest of the arrays and the clip index.
+    training.npy holds the clips that train and, after them, those that validate: a seed may draw from both.
+    meta.json holds the clip index [name, first frame in the array, frames] per split, mean, standard deviation
+    (sigma) and root mean square of the training frames in [0, 1] units, and a digest of frames and clips.
 
     Args:
         raw: the folder with source.json.
@@ -69,20 +71,29 @@ def prepare(
     """
     clips = split_clips(find_clips(raw, source.part), frame.split, source)
     with atomic_folder(out) as folder:
-        jobs = [
-            Job(clip, frame.size, source.frames_per_clip, _part(folder / f"{split}.npy", number))
+        jobs = {
+            split: [
+                Job(clip, frame.size, source.frames_per_clip, folder / f"{split}.{number}.part")
+                for number, clip in enumerate(clips[split])
+            ]
             for split in SPLITS
-            for number, clip in enumerate(clips[split])
-        ]
+        }
+        every = [job for split in SPLITS for job in jobs[split]]
         digest, index, histograms, shown = hashlib.sha256(), {}, {}, {}
-        bar = Bar(desc=f"decoding {dataset}", total=len(jobs), unit="clip")
-        with closing(_decode_all(jobs, min(workers or os.cpu_count() or 1, len(jobs)))) as decoded, bar:
-            for split in SPLITS:
-                path = folder / f"{split}.npy"
-                histograms[split], index[split], shown[split] = _join(
-                    path, clips[split], decoded, frame.size, digest, bar
-                )
+        bar = Bar(desc=f"decoding {dataset}", total=len(every), unit="clip")
+        with closing(_decode_all(every, min(workers or os.cpu_count() or 1, len(every)))) as decoded, bar:
+            for name, splits in ARRAYS.items():
+                with (folder / f"{name}.npy").open("wb") as file:
+                    _write_header(file, (0, frame.size, frame.size))
+                    for split in splits:
+                        joined = _join(file, jobs[split], decoded, digest, bar)
+                        histograms[split], index[split], shown[split] = joined
+                    frames = sum(count for split in splits for *_, count in index[split])
+                    file.seek(0)
+                    _write_header(file, (frames, frame.size, frame.size))
         digest.update(json.dumps(index, sort_keys=True).encode())
+        before = sum(count for *_, count in index["train"])
+        index["validation"] = [[clip, before + first, count] for clip, first, count in index["validation"]]
         trained = {*shown["train"], *shown["validation"]}
         meta = {
             "dataset": dataset,
@@ -194,33 +205,23 @@ def _decode(job: Job) -> Decoded:
 
 
 def _join(
-    path: Path, clips: list[Clip], decoded: Iterator[Decoded], size: int, digest: Any, bar: Bar
+    file: BinaryIO, jobs: list[Job], decoded: Iterator[Decoded], digest: Any, bar: Bar
 ) -> tuple[Counts, list[list[Any]], list[bytes]]:
-    """Append the clips' part files to one .npy; returns the pixel counts, the clip index, and what clips show."""
+    """Append a split's part files to an array; returns the pixel counts, the clip index, and what clips show."""
     histogram, index, names, first = np.zeros(256, np.int64), [], [], 0
-    with path.open("wb") as file:
-        _write_header(file, (0, size, size))
-        for number, clip in enumerate(clips):
-            frames, counts, shown = next(decoded)
-            part = _part(path, number)
-            with part.open("rb") as source:
-                while block := source.read(1 << 22):
-                    digest.update(block)
-                    file.write(block)
-            part.unlink()
-            index.append([clip.name, first, frames])
-            names.append(shown)
-            histogram += counts
-            first += frames
-            bar.update()
-        file.seek(0)
-        _write_header(file, (first, size, size))
+    for job in jobs:
+        frames, counts, shown = next(decoded)
+        with job.part.open("rb") as source:
+            while block := source.read(1 << 22):
+                digest.update(block)
+                file.write(block)
+        job.part.unlink()
+        index.append([job.clip.name, first, frames])
+        names.append(shown)
+        histogram += counts
+        first += frames
+        bar.update()
     return histogram, index, names
-
-
-def _part(path: Path, number: int) -> Path:
-    """The part file of one clip of an array."""
-    return path.with_suffix(f".{number}.part")
 
 
 def _write_header(file: BinaryIO, shape: tuple[int, int, int]) -> None:
