@@ -4,10 +4,14 @@ import hashlib
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -20,7 +24,17 @@ from tests.fakes.core import DATASET, enter_project, item_of, small_params
 from tests.runner.test_executor import CPU, STACKS
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the library's own
+ROOT = Path(__file__).parents[2]
 WORDS = ("video", DATASET, "dust")
+DRIVER = """import sys
+from descent.runner import executor, items
+from descent.runner.schema import Ray
+from tests.fakes.core import item_of, small_params
+from tests.runner.test_cluster import EPOCHS, WORDS
+
+executor._way = executor.Way("ray", ray=Ray(address=sys.argv[1]))
+items.train(item_of(small_params(EPOCHS), *WORDS))
+"""
 EPOCHS = {"profiles.demo.video": {"epochs": 60, "layers": [2], "eps": []}, "training.checkpoint_seconds": 0.0}
 
 
@@ -64,47 +78,72 @@ def test_an_address_that_does_not_answer_is_told() -> None:
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def nodes() -> Iterator[Any]:
     """A head without cores and two nodes of one core each."""
     pytest.importorskip("ray", reason="Ray is an extra: pip install -r requirements-ray.txt")
     from ray.cluster_utils import Cluster
 
     small = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **small})
+    made.small = small
     for _ in range(2):
         made.add_node(num_cpus=1, **small)
-    yield made.address
+    yield made
     made.shutdown()
 
 
-@pytest.mark.slow
-def test_a_cluster_trains_the_pools_bytes_though_a_worker_is_killed(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def expected(nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What the pool trains in a project of its own; from here on the cluster trains, from an empty store."""
     enter_project(tmp_path, monkeypatch)
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     item = item_of(small_params(EPOCHS), *WORDS)
     items.train(item)
-    expected = digests(item.runs)
     (tmp_path / ".cells").rename(tmp_path / "of the pool")
-    monkeypatch.setattr(executor, "_way", Way("ray", ray=Ray(address=address)))
-    killed: list[int] = []
-    killer = threading.Thread(target=kill_a_worker, args=(killed,), daemon=True)
+    monkeypatch.setattr(executor, "_way", Way("ray", ray=Ray(address=nodes.address)))
+    return digests(item.runs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", ["worker", "node"])
+def test_a_cluster_trains_the_pools_bytes_though_one_of_it_is_lost(
+    lost: str, nodes: Any, expected: dict[str, str]
+) -> None:
+    item, gone = item_of(small_params(EPOCHS), *WORDS), []
+    lose = {"worker": kill_a_worker, "node": partial(kill_a_node, nodes)}[lost]
+    killer = threading.Thread(target=lose, args=(gone,), daemon=True)
     killer.start()
     items.train(item)
     killer.join(timeout=30)
-    assert killed, "no worker was found in the middle of its work"
+    if lost == "node":
+        nodes.add_node(num_cpus=1, **nodes.small)
+    assert gone, f"no {lost} was found in the middle of its work"
     assert digests(item.runs) == expected
     assert not [*store.root().glob("stacks/*")] and not [*store.root().glob(".seen-*")]
 
 
 @pytest.mark.slow
+def test_the_pool_goes_on_where_a_driver_of_the_cluster_was_killed(
+    nodes: Any, expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{ROOT / 'src'}")
+    driver = subprocess.Popen([sys.executable, "-c", DRIVER, nodes.address], start_new_session=True)
+    wait_for_a_checkpoint()
+    driver.kill()
+    driver.wait()
+    monkeypatch.setattr(executor, "_way", Way())
+    item = item_of(small_params(EPOCHS), *WORDS)
+    items.train(item)
+    assert digests(item.runs) == expected
+
+
+@pytest.mark.slow
 def test_a_stack_that_fails_on_a_worker_ends_in_one_sentence(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
-    monkeypatch.setattr(executor, "_way", Way("ray", ray=Ray(address=address)))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setattr(executor, "_way", Way("ray", ray=Ray(address=nodes.address)))
     with pytest.raises(UserError, match=r"^this stack does not fit$"):
         run_all(STACKS, refuse, CPU, 4, lambda count: None)
 
@@ -119,13 +158,27 @@ def digests(runs: Path) -> dict[str, str]:
     return {path.parent.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
+def wait_for_a_checkpoint() -> None:
+    """Until some stack is in the middle."""
+    until = time.monotonic() + 100
+    while not [*store.root().glob("stacks/*.pt")]:
+        assert time.monotonic() < until, "no stack was begun"
+        time.sleep(0.05)
+
+
+def kill_a_node(nodes: Any, gone: list[str]) -> None:
+    """Take one of the two hosts away, with the stack that it trains."""
+    wait_for_a_checkpoint()
+    gone.append("node")
+    nodes.remove_node(nodes.list_all_nodes()[-1], allow_graceful=False)
+
+
 def kill_a_worker(killed: list[int]) -> None:
     """Kill the first process that is in the middle of a stack, once a checkpoint of one is there."""
+    wait_for_a_checkpoint()
     until = time.monotonic() + 100
     while not killed and time.monotonic() < until:
         time.sleep(0.05)
-        if not [*store.root().glob("stacks/*.pt")]:
-            continue
         for process in psutil.Process().children(recursive=True):
             try:
                 if process.cmdline()[:1] == ["ray::_task"]:
