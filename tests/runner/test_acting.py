@@ -1,4 +1,4 @@
-"""In which share of its epochs a cell's constraints acted, and whether they did in the one whose weights it has."""
+"""In which share of its epochs a cell's constraints acted, and whether in the one whose weights it has."""
 
 import json
 from pathlib import Path
