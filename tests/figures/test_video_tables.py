@@ -75,32 +75,18 @@ def test_numbers_that_are_printed_alike_are_a_tie(results, params: Params) -> No
         assert ours.tolist() == (["**10.00**", "10.01"] if bold else ["10.00", "10.00"])
 
 
-def test_table3_says_whether_the_constraints_acted_and_held_on_test_data(results, params: Params) -> None:
-    cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13, "seed": 0}
-    change(results, 0.0, **cell, arm="constrained", metric="feasible", split="test")
-    change(results, 4.0, **cell, arm="constrained", metric="epoch")
-    last = select(results, **cell, arm="constrained", metric="epoch")
-    epochs = [
-        (1, 0, 0.0),
-        (1, 1, 0.0),
-        (2, 0, 0.0),
-        (2, 1, 0.3),
-        (3, 0, 0.1),
-        (3, 1, 0.0),
-        (4, 0, 0.0),
-        (4, 1, 0.2),
-    ]
-
-    def shown(epochs: list[tuple[int, int, float]]) -> list[str]:
-        words = ("metric", "bin", "layer", "value")
-        values = [dict(zip(words, ("multiplier_epoch", *epoch), strict=True)) for epoch in epochs]
-        acts = pd.DataFrame([last.iloc[0].to_dict() | row for row in values])
-        table = table3.build(pd.concat([results, acts]), params)
-        return in_print(table, params).loc["5", "constraints"].tolist()
-
-    assert shown(epochs) == ["75%, yes", "100% / 0%"], "in three of four epochs, also in that of the weights"
-    assert shown([*epochs[:-1], (4, 1, 0.0)]) == ["50%, no", "100% / 0%"]
-    assert shown(epochs[:6]) == [tables.MISSING, "100% / 0%"], "the epoch of the weights is not known"
+def test_table3_says_of_all_seeds_whether_the_constraints_acted_and_held_on_test_data(params: Params) -> None:
+    several = fake_params({"profiles.demo.video.seeds": [0, 1]})
+    results, cell = fake_results(several), {"dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13}
+    ours = cell | {"experiment": "video", "arm": "constrained"}
+    change(results, 0.0, **ours, seed=0, metric="feasible", split="test")
+    last = select(results, **ours, metric="epoch").sort_values("seed")
+    acted = {"active_epochs": [0.5, 1.0], "active_reported": [0.0, 1.0]}
+    rows = [last.assign(metric=metric, value=values) for metric, values in acted.items()]
+    shown = in_print(table3.build(pd.concat([results, *rows]), several), several)
+    assert shown.loc["5", "constraints"].tolist() == ["75% / 50%", "100% / 50%"]
+    unknown = in_print(table3.build(results, several), several)
+    assert unknown.loc["5", "constraints"].tolist() == [f"{tables.MISSING} / {tables.MISSING}", "100% / 50%"]
 
 
 def test_table3_counts_the_papers_wins_over_the_whole_grid(params: Params) -> None:

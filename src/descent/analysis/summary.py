@@ -19,6 +19,8 @@ PAIR = ["dataset", "model", "layers", "eps", "seed"]  # what two cells share tha
 # How training went, a number a cell, as evaluation wrote it (results.METRICS).
 TRAINING = (
     "active",
+    "active_epochs",
+    "active_reported",
     "oscillation",
     "multiplier_oscillation",
     "feasible_epochs",
@@ -88,8 +90,8 @@ def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     `mean_psnr` (dB) and `mean_ssim`. On validation data `validation_loss` of the last layer, `worst_violation`
     (relative, <= 0 satisfied), `feasible`, `infeasible` (not feasible, though its arm enforces the constraints),
     and `descending`: the loss falls strictly from the first constrained layer to the last; `worst_violation_test`
-    and `feasible_test`; `diverged`, `epoch` and those of TRAINING as evaluation wrote them; of the cells whose
-    epochs are kept, `active_epochs` and `active_reported` (`_acting`); those of `trials.accuracy_columns`.
+    and `feasible_test`; `diverged`, `epoch` and those of TRAINING as evaluation wrote them; those of
+    `trials.accuracy_columns`.
     A mean over a sweep with holes would not be comparable, so it is missing.
     """
     # Resamples and histograms, nine rows of ten, have their bins; nothing here is read from those.
@@ -103,7 +105,6 @@ def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
         **{f"feasible{on}": mean(select(rows, metric="feasible")) for on, rows in verdicts.items()},
         **{name: mean(select(known, metric=name)) for name in ("diverged", "epoch", *TRAINING)},
         "descending": _descending(losses, first_constrained(known)),
-        **_acting(results),
         **accuracy_columns(known, params),
     }
     table = results[CELL].drop_duplicates().set_index(CELL).join(pd.DataFrame(columns)).sort_index()
@@ -169,16 +170,6 @@ def _quality(known: pd.DataFrame, params: Params) -> dict[str, pd.Series]:
 def _largest(rows: pd.DataFrame) -> pd.Series:
     check_named(rows, CELL, over=["layer"])
     return rows.groupby(CELL)["value"].max()
-
-
-def _acting(results: pd.DataFrame) -> dict[str, pd.Series]:
-    """By CELL the share of all epochs in which some mean multiplier is above zero, and whether one is in the epoch
-    whose weights are reported."""
-    rows = measured(select(results, metric="multiplier_epoch"))
-    acts = rows.groupby([*CELL, "bin"])["value"].max() > 0
-    reported = mean(select(results, metric="epoch")).rename("bin").reset_index()
-    at_reported = reported.merge(acts.rename("acts").reset_index()).set_index(CELL)["acts"]
-    return {"active_epochs": acts.groupby(CELL).mean(), "active_reported": at_reported.astype("boolean")}
 
 
 def _descending(losses: pd.DataFrame, first: pd.Series) -> pd.Series:

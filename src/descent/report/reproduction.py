@@ -83,47 +83,58 @@ def report(run: Run) -> str:
 
 
 def first_screen(run: Run, folder: str) -> str:
-    """What the README shows first: a sentence, the forest plot, the primary verdicts, the scope in a line.
+    """What the README shows first: what was tested and how it ended, the forest plot, the primary verdicts, each
+    model alone folded away, the scope in a line.
 
     Args:
         folder: where the run is published, relative to the README.
     """
     primary = run.card[run.card["group"] == "primary"]
-    tested = primary[primary["verdict"] != NOT_TESTED]
     own = run.models[run.models["claim"].str.startswith(tuple(primary["claim"]))]
-    judged = own[own["claim"].isin(tested["claim"]) & (own["why"].fillna("") == "")]["model"].unique()
-    size = f"up to {int(primary['settings'].max())} settings and {int(primary['seeds'].max())} seeds a claim"
-    if len(judged):
-        size += f", judged on {listed([sections.label(run.params, 'models', name) for name in judged])}"
-    told = [
-        f"{len(rows)} {SHORT.get(word, word)} ({'; '.join(_low(name) for name in rows['statement'])})"
-        for word, rows in primary.groupby("verdict", sort=False)
-    ]
     seen = "primary claims: estimates with 95 % intervals, and the paper's values"
-    said = f"of {len(primary)} primary claims of the paper {listed(told)}"
-    if tested.empty:
-        said = (
-            "none of the paper's primary claims could be tested yet; below is why, and what each model shows alone"
-        )
+    said = _outcome(primary, own, run.params)
     primary, own = (table.assign(why=_first(table["why"])) for table in (primary, own))
+    alone = sections.models_alone(run.card, own, run.params)
     parts = [
-        f"**On real data ({size}), {said}.**",
+        said,
         f"![{seen}]({folder}/figures/fig_forest.png)",
         sections.claims(primary, primary["verdict"].tolist()),
-        sections.models_alone(run.card, own, run.params),
+        f"<details><summary>Each model alone, and what keeps it out of a claim</summary>\n\n{alone}\n\n</details>",
         f"Scope: {sections.used(run.params)}; [report]({folder}/REPORT.md), "
         "[protocol](data/evidence/PROTOCOL.md).",
     ]
     return "\n\n".join(parts)
 
 
+def _outcome(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
+    """How many of the paper's primary claims were tested and on what, then each verdict with its claims."""
+    tested = primary[primary["verdict"] != NOT_TESTED]
+    if tested.empty:
+        return (
+            f"**None of the paper's {len(primary)} primary claims could be tested on real data yet.** Below is "
+            "why, and what each model shows alone."
+        )
+    judged = own[own["claim"].isin(tested["claim"]) & (own["why"].fillna("") == "")]["model"].unique()
+    on = (
+        f"judged on {listed([sections.label(params, 'models', name) for name in judged])}, with "
+        if len(judged)
+        else ""
+    )
+    size = f"{on}up to {int(tested['settings'].max())} settings and {int(tested['seeds'].max())} seeds a claim"
+    sentences = [
+        f"**{len(tested)} of the paper's {len(primary)} primary claims were tested on real data** ({size})."
+    ]
+    for verdict, rows in tested.groupby("verdict", sort=False):
+        quoted = listed([f'"{statement}"' for statement in rows["statement"]])
+        sentences.append(f"**{SHORT.get(verdict, verdict).capitalize()}**: {quoted}.")
+    if rest := len(primary) - len(tested):
+        sentences.append(f"**Not tested yet**: the other {rest}.")
+    return " ".join(sentences)
+
+
 def _sigmas(run: Run) -> dict[str, float]:
     labels = run.params.components["tasks.video.datasets"]
     return {labels[name]["LABEL"]: meta["sigma"] for name, meta in run.metas.items() if name in labels}
-
-
-def _low(statement: str) -> str:
-    return statement[:1].lower() + statement[1:]
 
 
 def _first(reasons: pd.Series) -> pd.Series:

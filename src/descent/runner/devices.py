@@ -1,11 +1,11 @@
 """The devices and cores of this host that stacks may go to, and how many stacks share one."""
 
-import os
 from collections.abc import Mapping
 
 import torch
 
 from descent.errors import UserError
+from descent.io.processes import cores
 
 
 def visible(device: str) -> list[torch.device]:
@@ -29,11 +29,6 @@ def visible(device: str) -> list[torch.device]:
 def share(shares: Mapping[str, float], model: str) -> int:
     """How many stacks of a model train on one GPU at the same time."""
     return max(1, int(1 / shares.get(model, shares["default"]) + 1e-9))
-
-
-def cores() -> int:
-    """The processor's cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def threads(planned: int) -> int:

@@ -2,8 +2,6 @@
 
 import os
 import pickle
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -134,14 +132,7 @@ def _begin(counter: Any, stop: Any, free: Any, parent: int, own_threads: int) ->
     place = free.get()
     if place is not None:
         torch.cuda.set_device(place)  # `cuda` without a number is this one from now on
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    """A worker whose parent was killed would wait for work for ever."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
+    processes.end_with(parent)
 
 
 def _work(work: Work, stack: Sequence[Cell]) -> None:

@@ -10,7 +10,9 @@ from descent.figures.parts import curves, style, tables
 SETTING = ["dataset", "model", "layers", "eps"]
 PAPER = "paper_"  # before the columns of the paper's numbers
 CONSTRAINTS = "constraints"  # the head over what is told of an arm that enforces them
-HELD = {name: f"_{name}" for name in ("active_epochs", "active_reported", "feasible", "feasible_test")}
+ACTIVE = ("active_epochs", "active_reported")
+FEASIBLE = ("feasible", "feasible_test")
+HELD = {name: f"_{name}" for name in (*ACTIVE, *FEASIBLE)}
 Written = Callable[[pd.Series, str, str], str]  # row of a table, PAPER or "", arm: its number as text
 
 
@@ -65,7 +67,7 @@ def display(table: pd.DataFrame, params: Params, task: str, written: Written) ->
                 continue
             found = by_setting.loc[key]
             row += [written(found, "", arm) for arm in arms]
-            row += [words for arm in held for words in (_active(found, arm), _feasible(found, arm))]
+            row += [_shares(found, arm, names) for arm in held for names in (ACTIVE, FEASIBLE)]
             row += [written(found, PAPER, arm) for arm in arms]
         rows.append(row)
     return pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples(heads))
@@ -81,17 +83,9 @@ def better(row: pd.Series, params: Params, prefix: str, arm: str, sign: int, dig
     return ours > theirs
 
 
-def _active(row: pd.Series, arm: str) -> str:
-    """The share of the epochs in which a constraint acted, and whether one did at the reported weights."""
-    share, reported = (row[arm + HELD[name]] for name in ("active_epochs", "active_reported"))
-    if pd.isna(share) or pd.isna(reported):
-        return tables.MISSING
-    return f"{100 * share:.0f}%, {'yes' if reported else 'no'}"
-
-
-def _feasible(row: pd.Series, arm: str) -> str:
-    """The shares of the cells that are feasible on validation and on test data."""
-    shares = (row[arm + HELD[name]] for name in ("feasible", "feasible_test"))
+def _shares(row: pd.Series, arm: str, names: tuple[str, str]) -> str:
+    """Two shares of HELD side by side, each a dash where it is missing."""
+    shares = (row[arm + HELD[name]] for name in names)
     return " / ".join(tables.MISSING if pd.isna(share) else f"{100 * share:.0f}%" for share in shares)
 
 

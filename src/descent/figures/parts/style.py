@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from PIL import Image
 
 from descent.cells import REFERENCES
@@ -62,7 +62,7 @@ matplotlib.rcParams.update(
         "axes.axisbelow": True,
         "xtick.major.width": 0.6,
         "ytick.major.width": 0.6,
-        "axes.formatter.use_mathtext": True,
+        "axes.formatter.use_mathtext": False,
         "pdf.fonttype": 42,  # text stays text
     }
 )
@@ -162,10 +162,24 @@ def shade(arm: str, step: int, steps: int) -> tuple[float, ...]:
     return tuple(1 - strength * (1 - channel) for channel in to_rgb(color(arm)))
 
 
+class FewDecades(LogLocator):
+    """Ticks at 1, 2 and 5 of every decade; where fewer than three of these are in view, at even distances within
+    one decade, and of many decades at powers of ten."""
+
+    def tick_values(self, vmin: float, vmax: float) -> np.ndarray:
+        """What matplotlib asks for, between two ends of the axis."""
+        ticks = np.asarray(super().tick_values(vmin, vmax))
+        if np.count_nonzero((ticks >= vmin) & (ticks <= vmax)) > 2:
+            return ticks
+        others = MaxNLocator(4) if vmax < 10 * vmin else LogLocator(numticks=7)
+        found = np.asarray(others.tick_values(vmin, vmax))
+        return found[found > 0]
+
+
 def logarithmic(axes: Axes) -> None:
     """A logarithmic vertical scale labelled in plain numbers, also where it spans less than a decade."""
     axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=7))
+    axes.yaxis.set_major_locator(FewDecades(subs=(1, 2, 5), numticks=7))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
 

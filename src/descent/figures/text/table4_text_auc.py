@@ -20,10 +20,9 @@ by the trapezoid rule, of the two arms of `comparison`, each at the trial with t
 brackets, where an arm had several trials, their mean and standard deviation (trials that diverged left out). Bold:
 the better arm of a pair, as printed; a tie has none. A dagger marks runs that ended infeasible on validation data
 (of an arm with constraints), and diverged runs of either arm. Active: the share of the epochs in which some
-multiplier is above zero, and whether one is in the epoch whose weights are reported; a dash where the best trial
-is not the first, whose epochs alone are kept. Feasible: whether the trial is on validation / test data. Beside
-ours the paper's Table 4 (of models of which it prints one depth, whatever that is), which took the best of five by
-a rule that it does not tell.
+multiplier is above zero / 100% where one is in the epoch whose weights are reported. Feasible: 100% where the
+trial is on validation / test data. Beside ours the paper's Table 4 (of models of which it prints one depth,
+whatever that is), which took the best of five by a rule that it does not tell.
 """
 PARAMETERS = [
     "comparison",

@@ -8,7 +8,7 @@ from descent import paths
 from descent.components import check, of_task
 from descent.config import Params
 from descent.io.folders import atomic_folder
-from descent.runner import scores
+from descent.runner import acting, scores
 from descent.runner.items import Item
 from descent.tasks.common.items import of_model, of_study
 
@@ -46,7 +46,8 @@ def of_one_study(params: Params, name: str) -> pd.DataFrame:
 
 def _rows(params: Params, task: str, item: Item) -> Sequence[pd.DataFrame]:
     data = _data(params, task, item)
-    return [scores.evaluate(item, scoring) for scoring in of_task(task, "evaluate").scorings(params, data, item)]
+    tables = [scores.evaluate(item, scoring) for scoring in of_task(task, "evaluate").scorings(params, data, item)]
+    return [*tables, acting.rows(item, params.profile)]
 
 
 def _data(params: Params, task: str, item: Item) -> object:

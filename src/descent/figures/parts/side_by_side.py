@@ -1,0 +1,56 @@
+"""The figures and tables of a part, drawn by as many processes as there are cores."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from pathlib import Path
+
+from descent.analysis import results
+from descent.config import Params
+from descent.errors import UserError
+from descent.figures.parts import catalogue, drawing
+from descent.io import processes
+
+RESULTS = Path("data/results.parquet")
+
+
+def draw(names: Sequence[str], params: Params) -> None:
+    """Draw these of the catalogue from RESULTS; the first failure ends all.
+
+    The processes are forked, with all that is imported and before anything is read: readers start threads.
+
+    Raises:
+        UserError: as `drawing.draw`; an unknown name; a killed process.
+    """
+    for name in names:
+        catalogue.module(name)
+    shares = [names[first :: processes.cores()] for first in range(min(processes.cores(), len(names)))]
+    if len(shares) < 2:
+        _draw(names, params)
+        return
+    pool = ProcessPoolExecutor(len(shares), get_context("fork"), _begin, (os.getpid(),))
+    try:
+        with processes.unheard():
+            waiting = [pool.submit(_draw, share, params) for share in shares]
+        for future in waiting:
+            future.result()
+    except BrokenProcessPool:
+        raise UserError("a process that draws was killed; free some memory and run again") from None
+    except BaseException:  # a sheet of pictures takes long
+        processes.stop()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(parent: int) -> None:
+    processes.begin()
+    processes.end_with(parent)
+
+
+def _draw(names: Sequence[str], params: Params) -> None:
+    table = results.read(RESULTS, params.profile)
+    for name in names:
+        drawing.draw(catalogue.module(name), table, params)
