@@ -44,14 +44,14 @@ def gains(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     last = named[named["layer"] == named["layers"]]
     errors, accuracies = (select(last, metric=metric) for metric in SCORES)
     errors = as_zero(errors, select(results, experiment="video"))
-    return pd.concat([_against_baseline(rows, params) for rows in (errors, accuracies)])
+    return pd.concat([against_baseline(rows, params) for rows in (errors, accuracies)])
 
 
 def over_seeds(gains: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """The gains by these columns: NUMBERS, of which `low` and `high` are NaN for one seed."""
     if gains.empty:
         return pd.DataFrame(columns=[*by, *NUMBERS])
-    pair = [*SETTING, "shift", "arm", "seed", *(["gamma"] if "gamma" in by else [])]
+    pair = [*SETTING, "shift", "arm", "seed", *(column for column in ("tested", "gamma") if column in by)]
     by_shift = gains.groupby(pair)["gain"].mean().reset_index()
     by_setting = by_shift.groupby([*dict.fromkeys([*SETTING, *by]), "seed"])["gain"].mean().reset_index()
     counted = by_setting[[*dict.fromkeys([*SETTING, *by])]].drop_duplicates().groupby(by).size().rename("settings")
@@ -73,9 +73,9 @@ def moved(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     return logs.assign(moved=apart.abs()).groupby(["model", "shift", "arm"])["moved"].max().reset_index()
 
 
-def _against_baseline(rows: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """The rows of one metric with `gain`: how much better each is than the baseline's of its setting and seed."""
-    by, baseline = [*SETTING, "shift", "gamma", "seed"], params.comparison.baseline
+def against_baseline(rows: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The rows of one metric with `gain`: how much better each is than the baseline's of its test and seed."""
+    by, baseline = [*SETTING, "shift", "tested", "gamma", "seed"], params.comparison.baseline
     score = np.where(rows["metric"] == "rmse", -np.log(rows["value"].where(rows["value"] > 0)), rows["value"])
     rows = rows.assign(score=score)
     of_baseline = select(rows, arm=baseline).set_index(by)["score"].rename("of_baseline")
