@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from descent.analysis.lost import as_zero
+from descent.analysis.lost import as_chance, as_zero
 from descent.analysis.select import TRAINED, measured, select
 from descent.analysis.verdicts import LEVEL
 from descent.components import TASKS
@@ -34,8 +34,8 @@ def controls(params: Params, task: str) -> list[str]:
 def gains(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The last layer's rows of every arm but the baseline under every shift of `others`, with their `gain`.
 
-    A denoiser that diverged scores as the zero map; other pairs of which a cell has no number at a level do
-    without it.
+    A denoiser that diverged scores as the zero map, a classifier as chance; other pairs of which a cell has no
+    number at a level do without it.
     """
     rows = measured(select(results, split="test", bin=0.0))
     named = pd.concat(
@@ -44,6 +44,7 @@ def gains(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     last = named[named["layer"] == named["layers"]]
     errors, accuracies = (select(last, metric=metric) for metric in SCORES)
     errors = as_zero(errors, select(results, experiment="video"))
+    accuracies = as_chance(accuracies, results, params)
     return pd.concat([against_baseline(rows, params) for rows in (errors, accuracies)])
 
 
