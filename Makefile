@@ -46,7 +46,7 @@ texts: setup
 	@$(ITEMS) download_text preprocess_text download_lm preprocess_lm train_text train_lm evaluate_text evaluate_lm
 
 studies: setup
-	@$(ITEMS) train_studies evaluate_studies
+	@$(ITEMS) train_studies evaluate_studies evaluate_transfer
 
 drawings: drawings-one drawings-two
 

@@ -2,9 +2,11 @@
 
 import ast
 import json
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -22,8 +24,9 @@ from descent.training.noise import Stream
 PARAMS = config.load(Path(__file__).with_name("params.yaml"))
 EVERY = [(place, name) for place in PLACES for name in components.names(place)]
 MODELS, ARMS, SHIFTS = (components.names(place) for place in ("models", "arms", "shifts"))
-UNDRAWN = {"blur", "brightness", "gamma_correction", "jpeg"}  # shifts without random numbers
+UNDRAWN = {"blur", "brightness", "gamma_correction", "gradient_sign", "jpeg"}  # shifts without random numbers
 WITHOUT_ZERO = {"gamma_correction", "jpeg"}  # shifts that do nothing at another level, or at none
+OF_WORDS = [name for name in SHIFTS if components.declared("shifts", name).get("SEES") == "words"]
 BATCH, TOKENS, WORDS = 3, 5, 320
 SEEDS = (7, 11)
 
@@ -131,15 +134,35 @@ def test_the_sections_of_a_model_are_strict(name: str) -> None:
             validated(schema, values | {"colour": "blue"}, name)
 
 
-@pytest.mark.parametrize("name", SHIFTS)
+@pytest.mark.parametrize("name", OF_WORDS)
+def test_a_shift_of_words_follows_its_numbers_does_nothing_at_level_zero_and_more_at_more(name: str) -> None:
+    module, words = components.load("shifts", name), 50 * ["There", "is,", "a", "Letter", "in", "42", "words."]
+    settings = validated(module.Settings, PARAMS.shifts[name], name)
+
+    def shifted(level: float, seed: int = 0) -> list[str]:
+        return module.apply(words, level, np.random.default_rng(seed), settings=settings)
+
+    assert shifted(0.0) == words and shifted(0.3) == shifted(0.3) != shifted(0.3, seed=1)
+    assert 0 < distance(shifted(0.1), words) < distance(shifted(0.4), words)
+    assert words == 50 * words[:7] and not module.ENERGY and set(module.TASKS) <= set(components.TASKS)
+
+
+def distance(one: list[str], other: list[str]) -> int:
+    """Words that are not where they were, and those that are gone."""
+    return sum(a != b for a, b in zip_longest(one, other)) if len(one) == len(other) else len(other) - len(one)
+
+
+@pytest.mark.parametrize("name", [name for name in SHIFTS if name not in OF_WORDS])
 def test_a_shift_keeps_the_shape_follows_its_stream_and_does_nothing_at_level_zero(name: str) -> None:
     module = components.load("shifts", name)
     settings = validated(module.Settings, PARAMS.shifts[name], name)
     shape = (8, 5, 16, 16) if getattr(module, "SEES", "") == "pictures" else (8, 5, 256)
     clean, some = torch.rand(1, *shape), torch.full((3,), 0.5 if module.ENERGY else settings.levels[-1])
 
+    told = {"gradient": torch.randn(1, *shape)} if hasattr(module, "GRADIENT") else {}
+
     def shifted(level: Tensor, seed: int = 0) -> Tensor:
-        return module.apply(clean, level, Stream(1, seed), 0.2, settings=settings)
+        return module.apply(clean, level, Stream(1, seed), 0.2, settings=settings, **told)
 
     assert shifted(some).shape == (3, *shape) and shifted(some).dtype == clean.dtype
     assert torch.equal(shifted(some), shifted(some)) and torch.equal(shifted(some)[0], shifted(some[:1])[0])

@@ -11,7 +11,17 @@ from descent.analysis.effects import pairs
 from descent.analysis.metrics import metrics
 from descent.analysis.results import COLUMNS, read, write
 from descent.analysis.scorecard import scorecard
-from descent.analysis.select import CELL, TRAINED, at_eps, average, check_named, mean, select, whole_sweep
+from descent.analysis.select import (
+    CELL,
+    TRAINED,
+    TRANSFER,
+    at_eps,
+    average,
+    check_named,
+    mean,
+    select,
+    whole_sweep,
+)
 from descent.analysis.trials import best_text, best_trial
 from descent.config import Params
 from descent.errors import UserError
@@ -32,7 +42,7 @@ def results(params: Params) -> pd.DataFrame:
 
 
 def test_an_average_over_a_shift_that_nobody_named_is_refused(results: pd.DataFrame) -> None:
-    rows = select(results, **UT, metric="rmse")
+    rows = select(results, **UT, metric="rmse", tested="")
     with pytest.raises(UserError) as told:
         mean(rows, over=["gamma"])
     assert str(told.value) == (
@@ -44,6 +54,13 @@ def test_an_average_over_a_shift_that_nobody_named_is_refused(results: pd.DataFr
     assert mean(rows, over=["gamma", "shift"]).squeeze() == pytest.approx(rows["value"].mean())
 
 
+def test_an_average_over_the_data_sets_that_a_cell_was_tested_on_is_refused(results: pd.DataFrame) -> None:
+    rows = select(results, **UT, metric="rmse", shift=TRANSFER, gamma=0.13)
+    with pytest.raises(UserError, match=r"the column 'tested' \(avenue, shanghaitech\)"):
+        mean(rows)
+    assert mean(rows, over=["tested"]).squeeze() == pytest.approx(rows["value"].mean())
+
+
 @pytest.mark.parametrize(("by", "column"), [(CELL, "gamma"), ([name for name in CELL if name != "eps"], "eps")])
 def test_any_other_column_is_refused_alike(results: pd.DataFrame, by: list[str], column: str) -> None:
     where = {name: value for name, value in UT.items() if name != "eps"}
@@ -52,7 +69,7 @@ def test_any_other_column_is_refused_alike(results: pd.DataFrame, by: list[str],
 
 
 def test_values_that_differ_between_groups_only_are_no_average(results: pd.DataFrame) -> None:
-    rows = select(results, **UT, metric="rmse")
+    rows = select(results, **UT, metric="rmse", tested="")
     check_named(rows, ["shift", "gamma"])
     check_named(rows, ["shift"], over=["gamma"])
     both = rows.groupby("gamma")["shift"].nunique().idxmax()
@@ -99,7 +116,10 @@ def _bounds(rows: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_second_shift_changes_no_number_of_the_paper(params: Params, results: pd.DataFrame, reader: str) -> None:
+def test_a_second_shift_and_another_data_set_to_test_on_change_no_number_of_the_paper(
+    params: Params, results: pd.DataFrame, reader: str
+) -> None:
+    assert {TRANSFER, "salt_and_pepper"} < set(results["shift"])
     before = READERS[reader](select(results, shift=TRAINED), params)
     for rows in (results, with_another_shift(results)):
         after = READERS[reader](rows, params)

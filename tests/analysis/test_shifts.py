@@ -61,6 +61,26 @@ def test_a_cell_that_diverged_is_not_left_out_of_the_means_but_scores_as_the_zer
     assert found == pytest.approx(math.log(plain / zero))
 
 
+def test_a_classifier_that_diverged_is_not_left_out_but_counts_as_chance_and_a_language_model_as_nothing() -> None:
+    known = COMPONENTS["shifts"] | {"fog": {"LABEL": "fog", "TASKS": ["text", "lm"], "ENERGY": True}}
+    use = {f"{task}.evaluation.shifts": ["gaussian", "fog"] for task in ("text", "lm")}
+    named = {"components": COMPONENTS | {"shifts": known}, "video.datasets": [], "studies": []}
+    with_fog = fake_params(named | use | {"shifts": fake_params().shifts | {"fog": {"levels": None}}})
+    rows = fake_results(with_fog)
+    rows = rows[rows["metric"].isin(["accuracy", "diverged"])]
+    rows = pd.concat([rows, select(rows, metric="accuracy", shift="gaussian", bin=0.0).assign(shift="fog")])
+    rows = rows.reset_index(drop=True)
+    chances = {"mnli": ("ut_text", 3, 1 / 3, 0.4, 0.4), "alpaca": ("causal_lm", 4, 0.0, 0.25, 0.5)}
+    for dataset, (model, layers, chance, eps, gamma) in chances.items():
+        cell = {"dataset": dataset, "model": model, "layers": layers, "eps": eps, "seed": 0}
+        change(rows, 1.0, **cell, arm="constrained", metric="diverged")
+        rows = rows.drop(select(rows, **cell, arm="constrained", metric="accuracy").index)
+        at = {"shift": "fog", "gamma": gamma, "layer": layers, "metric": "accuracy"}
+        plain = select(rows, **cell, **at, arm="unconstrained")["value"].item()
+        (gain,) = select(shifts.gains(rows, with_fog), **cell, arm="constrained", gamma=gamma)["gain"]
+        assert gain == pytest.approx(chance - plain)
+
+
 def test_means_are_over_shifts_with_equal_weight_whatever_their_levels(results, params: Params) -> None:
     other = select(results, shift="salt_and_pepper", gamma=0.6).assign(shift="fog")
     both = pd.concat([results, other])

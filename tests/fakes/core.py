@@ -94,6 +94,7 @@ SMALL = {
         "batch": 5,
         "bootstrap": 7,
         "classical_frames": 4,
+        "transfer": [],
     },
     "models.ut": {
         "reading": "pixels",

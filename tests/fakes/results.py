@@ -10,7 +10,7 @@ import pandas as pd
 
 from descent.analysis import shifts
 from descent.analysis.results import ABSENT
-from descent.analysis.select import TRAINED, select
+from descent.analysis.select import TRAINED, TRANSFER, select
 from descent.cells import REFERENCES, Cell, grid, reference_cells, study_cells
 from descent.config import Params
 from descent.io.core_yaml import read
@@ -113,6 +113,7 @@ def fake_results(params: Params) -> pd.DataFrame:
     studies = {name: params.studied(name).task for name in params.studies}
     cells += [cell for name, task in studies.items() if task == "video" for cell in study_cells(params, name)]
     rows = [row for cell in cells for row in _cell_rows(params, cell)]
+    rows += [row for cell in cells if cell.experiment == "video" for row in _transfer_rows(params, cell)]
     rows += [
         row for item in video for cell in reference_cells(params, *item) for row in _reference_rows(params, cell)
     ]
@@ -196,6 +197,17 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
     last = {"layer": cell.layers}
     rows.append(identity | at_eps | last | {"split": "test", "metric": "feasible", "value": feasible})
     return rows + [identity | at_eps | last | {"metric": name, "value": value} for name, value in states.items()]
+
+
+def _transfer_rows(params: Params, cell: Cell) -> list[dict]:
+    """The cell on the other data sets: an error that neither its own nor theirs explains."""
+    rows = []
+    place = {"profile": params.profile, "split": "test", "shift": TRANSFER, "layer": cell.layers} | vars(cell)
+    for tested in (name for name in params.video.datasets if name != cell.dataset):
+        for gamma in {cell.eps, *params.video.evaluation.transfer}:
+            rmse = math.hypot(10 + _jitter(cell, tested), gamma * SIGMA[cell.dataset])
+            rows += _quality(place | {"tested": tested, "gamma": gamma}, rmse)
+    return rows
 
 
 def _losses(cell: Cell, rmse: float) -> list[float]:

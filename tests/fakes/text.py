@@ -12,6 +12,7 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
 from torch import Tensor, nn
 
 from descent import paths
@@ -129,8 +130,9 @@ def write_tokens(folder: Path, seed: int = 0) -> Tokens:
         "digest": digest.hexdigest(),
     }
     (folder / "meta.json").write_text(json.dumps(meta))
-    words = ["[PAD]", "[CLS]", "[SEP]", *(f"w{number}" for number in range(3, VOCABULARY))]
-    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}, unk_token=words[PAD]))
+    words = ["[PAD]", "[CLS]", "[SEP]", *(f"w{number}" for number in range(3, VOCABULARY)), "[UNK]"]
+    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}, unk_token=words[-1]))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
     tokenizer.add_special_tokens(words[:3])
     tokenizer.save(str(folder / "tokenizer.json"))
     return load(folder)

@@ -50,7 +50,12 @@ GONE = {
         "fig15_dual_lr_ablation",
     },
     "no constraints, no shift": {"fig_theory", "table_theory", "fig_shifts", "table_shifts"},
-    "one model, one data set": {"fig05_step_size", "fig11_infeasible", "fig14_alpha_ablation"},
+    "one model, one data set": {
+        "fig05_step_size",
+        "fig11_infeasible",
+        "fig14_alpha_ablation",
+        "fig_transfer",
+    },
 }
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from descent.analysis.lost import ZERO
+from descent.analysis.lost import ZERO, chance
 from descent.analysis.select import TRAINED, average, check_named, measured, select
 from descent.analysis.shifts import others
 from descent.analysis.summary import PAIR, cells_table
@@ -81,19 +81,14 @@ class Evidence:
             return pd.Series(NO_STEP if name == "ratio_below_one" else NO_RATIO, cells.index)
         if name == "descending":
             return pd.Series(0.0, cells.index)
-        chance = cells["dataset"].map(self.chance).astype(float)
-        return chance * cells["model"].map(self._range) if name == "area" else chance
+        guessed = cells["dataset"].map(lambda dataset: chance(self.params, dataset)).astype(float)
+        return guessed * cells["model"].map(self._range) if name == "area" else guessed
 
     def zero_rmse(self, cells: pd.DataFrame) -> pd.Series:
         """The mean RMSE of the zero map on each cell's data set, in its model's inputs; NaN where not measured."""
         zero = select(self.cells, arm=ZERO).set_index(["dataset", "model"])["mean_rmse"]
         wanted = pd.MultiIndex.from_frame(cells[["dataset", "model"]])
         return zero.reindex(wanted).set_axis(cells.index).astype(float)
-
-    def chance(self, dataset: str) -> float:
-        """Accuracy without learning: 1 / classes; of next tokens 0, as of thousands of words."""
-        said = self.params.components["tasks.text.datasets"].get(dataset)
-        return 1 / len(said["CLASSES"]) if said else 0.0
 
     def arms(self, table: pd.DataFrame, varied: Iterable[str] = ("",)) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The halves of a table of cells of the comparison's two arms, ours first, on one index PAIR.

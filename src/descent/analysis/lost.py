@@ -1,8 +1,9 @@
-"""Cells that diverged are lost, and not left out: a denoiser scores as the map to zero."""
+"""Cells that diverged are lost, and not left out: a denoiser scores as the map to zero, a classifier as chance."""
 
 import pandas as pd
 
 from descent.analysis.select import CELL, select
+from descent.config import Params
 
 ZERO = "zero"  # the reference map
 ALIKE = ["dataset", "model"]  # what its errors depend on, beside the columns of a test
@@ -20,3 +21,26 @@ def as_zero(rows: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
     whole = rows[rows["arm"] != ZERO].merge(lost, how="left", on=CELL, indicator="of")
     whole = whole[whole["of"] == "left_only"].drop(columns="of")
     return pd.concat([whole, lost.merge(zero, on=ALIKE)], ignore_index=True)
+
+
+def as_chance(rows: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The accuracies of trained cells; of those that diverged chance's, in every test of their data set and model.
+
+    Args:
+        rows: accuracies of the last layer of trained cells, a row for each test.
+        results: as of `as_zero`.
+    """
+    test = [name for name in rows if name not in CELL and name not in ("layer", "value")]
+    lost = select(results, metric="diverged", value=1.0)[CELL].drop_duplicates()
+    whole = rows.merge(lost, how="left", on=CELL, indicator="of")
+    whole = whole[whole["of"] == "left_only"].drop(columns="of")
+    tests = rows[["experiment", *ALIKE, *test]].drop_duplicates()
+    guessed = lost.merge(tests, on=["experiment", *ALIKE])
+    values = guessed["dataset"].map(lambda dataset: chance(params, dataset)).astype(float)
+    return pd.concat([whole, guessed.assign(layer=guessed["layers"], value=values)], ignore_index=True)
+
+
+def chance(params: Params, dataset: str) -> float:
+    """Accuracy without learning: 1 / classes; of next tokens 0, as of thousands of words."""
+    said = params.components["tasks.text.datasets"].get(dataset)
+    return 1 / len(said["CLASSES"]) if said else 0.0

@@ -19,14 +19,15 @@ COLUMNS = {
     "seed": int,  # of text cells also the number of the trial
     "varied": str,  # the value that a study gives to what it varies, else empty
     "split": str,  # validation | test
-    "shift": str,  # a file of shifts/; select.TRAINED, training's own, of all that is no test under a shift
+    "shift": str,  # a file of shifts/, or TRANSFER; TRAINED, training's own, of all that is no test under a shift
+    "tested": str,  # of TRANSFER the data set of the test inputs, else empty: the cell's own
     "gamma": float,  # the level of the shift, or that of Gaussian noise of the same energy
     "layer": int,
     "bin": float,  # lower edge of a histogram's bin, number of a resample (0: the test set itself), else 0
     "metric": str,  # METRICS
     "value": float,
 }
-ABSENT = {"varied": "", "shift": "gaussian", "bin": 0.0}  # what rows that say nothing of it hold
+ABSENT = {"varied": "", "shift": "gaussian", "tested": "", "bin": 0.0}  # what rows that say nothing of it hold
 Row = dict[str, object]  # by column; those of ABSENT may be left out
 METRICS = {
     "loss": "f_l on test data: of video the squared error per patch (units of video.patch_loss), of text the "

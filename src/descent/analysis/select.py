@@ -12,6 +12,7 @@ from descent.config import Params
 from descent.errors import UserError
 
 TRAINED = "gaussian"  # the noise of training, of which all the paper's sweeps are
+TRANSFER = "transfer"  # in place of a shift: the noise of training on test inputs of another data set
 CELL = ["profile", "experiment", "dataset", "model", "arm", "layers", "eps", "seed", "varied"]
 
 
@@ -53,7 +54,7 @@ def check_named(rows: pd.DataFrame, by: Sequence[str], over: Sequence[str] = ())
             continue
         mixed = rows.groupby(list(by))[column].transform("first") != rows[column]
         if mixed.any():
-            values = ", ".join(str(value) for value in sorted(rows[column].unique()))
+            values = ", ".join(str(value) or "none" for value in sorted(rows[column].unique()))
             raise UserError(
                 f"an average over the column {column!r} ({values}) that nobody asked for: choose one of its "
                 "values, or name the column"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from descent.analysis.lost import as_zero
+from descent.analysis.lost import as_chance, as_zero
 from descent.analysis.select import TRAINED, measured, select
 from descent.analysis.verdicts import LEVEL
 from descent.components import TASKS
@@ -34,8 +34,8 @@ def controls(params: Params, task: str) -> list[str]:
 def gains(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The last layer's rows of every arm but the baseline under every shift of `others`, with their `gain`.
 
-    A denoiser that diverged scores as the zero map; other pairs of which a cell has no number at a level do
-    without it.
+    A denoiser that diverged scores as the zero map, a classifier as chance; other pairs of which a cell has no
+    number at a level do without it.
     """
     rows = measured(select(results, split="test", bin=0.0))
     named = pd.concat(
@@ -44,14 +44,15 @@ def gains(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     last = named[named["layer"] == named["layers"]]
     errors, accuracies = (select(last, metric=metric) for metric in SCORES)
     errors = as_zero(errors, select(results, experiment="video"))
-    return pd.concat([_against_baseline(rows, params) for rows in (errors, accuracies)])
+    accuracies = as_chance(accuracies, results, params)
+    return pd.concat([against_baseline(rows, params) for rows in (errors, accuracies)])
 
 
 def over_seeds(gains: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """The gains by these columns: NUMBERS, of which `low` and `high` are NaN for one seed."""
     if gains.empty:
         return pd.DataFrame(columns=[*by, *NUMBERS])
-    pair = [*SETTING, "shift", "arm", "seed", *(["gamma"] if "gamma" in by else [])]
+    pair = [*SETTING, "shift", "arm", "seed", *(column for column in ("tested", "gamma") if column in by)]
     by_shift = gains.groupby(pair)["gain"].mean().reset_index()
     by_setting = by_shift.groupby([*dict.fromkeys([*SETTING, *by]), "seed"])["gain"].mean().reset_index()
     counted = by_setting[[*dict.fromkeys([*SETTING, *by])]].drop_duplicates().groupby(by).size().rename("settings")
@@ -73,9 +74,9 @@ def moved(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     return logs.assign(moved=apart.abs()).groupby(["model", "shift", "arm"])["moved"].max().reset_index()
 
 
-def _against_baseline(rows: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """The rows of one metric with `gain`: how much better each is than the baseline's of its setting and seed."""
-    by, baseline = [*SETTING, "shift", "gamma", "seed"], params.comparison.baseline
+def against_baseline(rows: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The rows of one metric with `gain`: how much better each is than the baseline's of its test and seed."""
+    by, baseline = [*SETTING, "shift", "tested", "gamma", "seed"], params.comparison.baseline
     score = np.where(rows["metric"] == "rmse", -np.log(rows["value"].where(rows["value"] > 0)), rows["value"])
     rows = rows.assign(score=score)
     of_baseline = select(rows, arm=baseline).set_index(by)["score"].rename("of_baseline")

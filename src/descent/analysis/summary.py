@@ -12,7 +12,7 @@ from descent.cells import grid, reference_cells, study_cells
 from descent.components import TASKS
 from descent.config import Comparison, Params
 from descent.errors import UserError
-from descent.paths import scores_file, study_scores_file
+from descent.paths import TRANSFER_SCORES, scores_file, study_scores_file
 
 SETTING = ["dataset", "model", "arm", "eps"]
 PAIR = ["dataset", "model", "layers", "eps", "seed"]  # what two cells share that differ by their arm alone
@@ -34,7 +34,7 @@ def declared(params: Params) -> dict[Path, list[tuple]]:
     """The score files that params.yaml asks for and the identities (CELL without profile) each must hold.
 
     One file for every data set in use whose task has a model in use, those of video with the maps that learn
-    nothing; one for every study in use, without rows where its data set or model is not.
+    nothing; one for their cells on other data sets; one for every study in use, without rows where its data set or model is not.
     """
     files = {}
     for task in TASKS:
@@ -44,6 +44,13 @@ def declared(params: Params) -> dict[Path, list[tuple]]:
             if task == "video":
                 cells += [cell for model in part.models for cell in reference_cells(params, dataset, model)]
             files[scores_file(task, dataset)] = cells
+    video = params.video
+    files[TRANSFER_SCORES] = [
+        cell
+        for dataset in (video.datasets if len(video.datasets) > 1 else [])
+        for model in video.models
+        for cell in grid(params, "video", dataset, model)
+    ]
     files |= {study_scores_file(name): study_cells(params, name) for name in params.studies}
     return {path: [astuple(cell) for cell in cells] for path, cells in files.items()}
 

@@ -19,6 +19,7 @@ from descent.models.parts.denoiser import Pixels
 from descent.paths import runs_folder, scores_file, study_runs_folder
 from descent.runner import store
 from descent.tasks.video import evaluate as evaluation
+from descent.tasks.video import units
 from descent.tasks.video.batches import SequenceTask
 from descent.tasks.video.data import Prepared, load
 from descent.tasks.video.references import Filter, Once
@@ -120,8 +121,8 @@ def test_replicates_are_scores_of_the_clips_that_were_drawn() -> None:
     resamples = replicates.counts("ucsd", 2, params.video.evaluation)
     error = replicates.mean(square, np.array([3, 1]), resamples)
     levels = [0.0, 0.25, 0.5, 1.0]
-    units = evaluation.units(params, SequenceTask, Pixels())
-    scores = evaluation._scores(params, units, cell, error, levels)
+    told = units.units(params, SequenceTask, Pixels())
+    scores = evaluation._scores(params, told, cell, error, levels)
     found = scores["log_rmse_out_of_distribution"]
     for number, (first, second) in enumerate(resamples):
         mean_square = (3 * first * 0.01 + second * 0.09) / (3 * first + second)
@@ -163,8 +164,8 @@ def test_the_mean_patch_loss_is_the_sum_over_the_number_of_pixels(prepared: Prep
     cell = Cell(*ITEM, "constrained", layers=1, eps=0.0, seed=0)
     found = Sweep(np.array([[[[0.04], [0.01]]]]), np.array([3]), np.array([[0.0025]]), np.array([[0.75]]))
     for loss, scale in (("sum", 16), ("mean", 1)):
-        units = evaluation.units(small_params({"video.patch_loss": loss}), SequenceTask, Pixels())
-        rows = list(evaluation._rows(units, cell, found, [0.5], 0))
+        told = units.units(small_params({"video.patch_loss": loss}), SequenceTask, Pixels())
+        rows = list(units.rows(told, cell, found, [0.5], 0))
         values = {(row["metric"], row["layer"]): row["value"] for row in rows}
         expected = {
             ("loss", 0): 0.04 * scale,
@@ -179,9 +180,9 @@ def test_the_mean_patch_loss_is_the_sum_over_the_number_of_pixels(prepared: Prep
 
 def test_what_has_no_number_has_no_row() -> None:
     cell = Cell(*ITEM, "constrained", layers=0, eps=0.0, seed=0)
-    units = evaluation.units(small_params(), SequenceTask, Pixels())
+    told = units.units(small_params(), SequenceTask, Pixels())
     nothing = Sweep(np.array([[[[0.0]]]]), np.array([3]), np.array([[0.0]]), np.array([[np.nan]]))
-    rows = list(evaluation._rows(units, cell, nothing, [0.0], 0))
+    rows = list(units.rows(told, cell, nothing, [0.0], 0))
     assert [row["metric"] for row in rows] == ["loss", "rmse", "rmse_clipped"], "PSNR is infinite, SSIM unknown"
 
 

@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
+from descent.analysis.lost import chance
 from descent.analysis.select import TRAINED, average, last_layer, measured, select
 from descent.config import Params
 from descent.figures.parts import curves, style
@@ -18,11 +19,6 @@ def draw_accuracy(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, choice: t
     _draw_band(axes, rows, cells, cell, look.get("color", style.color(choice.arm)))
     points = curves.curve(last_layer(rows), "gamma", "accuracy", split="test", **cell)
     curves.draw(axes, points, choice.arm, curves.state(cells, **cell), **look)
-
-
-def chance(params: Params, dataset: str) -> float:
-    """The accuracy of a guess among equally frequent classes."""
-    return 1 / len(params.components["tasks.text.datasets"][dataset]["CLASSES"])
 
 
 def draw_chance(axes: Axes, params: Params, dataset: str) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from descent.analysis.lost import chance
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_trial
 from descent.config import Params
@@ -62,7 +63,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """Wins, ours and the paper's over the same settings; what chance gives; what differs; synthetic data."""
     span = max(params.text.evaluation.gammas) - min(params.text.evaluation.gammas)
-    guess = {style.name(name): span * text_curves.chance(params, name) for name in params.text.datasets}
+    guess = {style.name(name): span * chance(params, name) for name in params.text.datasets}
     listed = ", ".join(f"{area:.3f} ({name})" for name, area in guess.items())
     lines = [*pairs.wins(table, params, HIGHER), f"A guess has the area {listed}."]
     lines += text_curves.depth_notes(table, params) + remarks.capacity(params, params.text.models)

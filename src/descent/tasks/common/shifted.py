@@ -1,9 +1,12 @@
 """The shifts of params.yaml as functions, and the levels at which each is applied."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
+import numpy as np
+import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from descent.analysis.select import TRAINED
@@ -26,13 +29,34 @@ class Shifted:
         """The shift's file; not kept, since stacks and their shifts are sent to other processes."""
         return load("shifts", self.name)
 
-    def __call__(self, clean: Tensor, level: Tensor, stream: Stream, scale: float | Tensor) -> Tensor:
-        """What the shift's file says."""
-        return self.module.apply(clean, level, stream, scale, settings=self.settings)
+    def __call__(
+        self, clean: Tensor, level: Tensor, stream: Stream, scale: float | Tensor, **told: Tensor
+    ) -> Tensor:
+        """What the shift's file says; `told` is what it asks for beside these (`told`)."""
+        return self.module.apply(clean, level, stream, scale, settings=self.settings, **told)
+
+    def told(
+        self, clean: Float[Tensor, "#cells ..."], cells: int, loss: Callable[[Tensor], Tensor]
+    ) -> dict[str, Tensor]:
+        """What a shift is told of the models that it is applied to: nothing, or where it says GRADIENT theirs.
+
+        Args:
+            loss: the sum of the cells' losses; that of each depends on its own inputs alone.
+        """
+        if not getattr(self.module, "GRADIENT", False):
+            return {}
+        with torch.enable_grad():
+            inputs = clean.detach().expand(cells, *clean.shape[1:]).clone().requires_grad_()
+            (gradient,) = torch.autograd.grad(loss(inputs), inputs)
+        return {"gradient": gradient}
+
+    def of_words(self, words: list[str], level: float, numbers: np.random.Generator) -> list[str]:
+        """What a shift that sees words makes of those of a text."""
+        return self.module.apply(words, level, numbers, settings=self.settings)
 
     @property
     def sees(self) -> str:
-        """What it is handed: numbers (in any arrangement), pictures, or sequences with an axis of time."""
+        """What it is handed: numbers (in any arrangement), pictures, sequences with an axis of time, or words."""
         return getattr(self.module, "SEES", "numbers")
 
     @property

@@ -2,18 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int64
+from torch import Tensor
 
 from descent.models.causal_lm import CausalLM
 from descent.schema import Evaluation
 from descent.tasks.common.shifted import Shifted
-from descent.tasks.lm.batches import InstructionTask
+from descent.tasks.lm.batches import Batch, InstructionTask
 from descent.tasks.lm.data import Instructions
-from descent.tasks.lm.losses import layer_hits
+from descent.tasks.lm.losses import layer_hits, token_loss
 from descent.tasks.text.data import Texts, by_length
 from descent.tasks.text.embeddings import Scale
 from descent.training.noise import TEST, Stream
@@ -53,9 +55,10 @@ def sweep(
     for number, index in enumerate(by_length(texts.lengths, settings.batch)):
         for draw in range(settings.noise_draws):
             batch = InstructionTask.gather(texts, index, (TEST, settings.seed, number, draw), device)
-            stream, found = Stream(*batch.key, device=device), []
+            stream, found, clean = Stream(*batch.key, device=device), [], model.embed(batch.ids)
+            told = apply.told(clean, 1, partial(_loss, model, batch, at_once))
             for level in torch.tensor(levels, device=device)[:, None]:
-                states = model.states(apply(model.embed(batch.ids), level, stream, sigma))
+                states = model.states(apply(clean, level, stream, sigma, **told))
                 rows = torch.stack([state.squeeze(0)[batch.predicts] for state in states])
                 found.append(torch.stack([of.double() for of in layer_hits(model, rows, batch.targets, at_once)]))
             each, owner = (
@@ -70,6 +73,11 @@ def sweep(
     member = np.eye(prompt.max() + 1)[prompt]
     loss, accuracy = sums @ member / (sizes @ member * settings.noise_draws)
     return InstructionSweep(loss, accuracy, (sizes @ member).astype(np.int64))
+
+
+def _loss(model: CausalLM, batch: Batch, at_once: int, inputs: Float[Tensor, "1 batch tokens width"]) -> Tensor:
+    """f_L of the batch, as a function of its embeddings."""
+    return token_loss(model, model.states(inputs)[-1].squeeze(0)[batch.predicts], batch.targets, at_once)
 
 
 def _prompts(texts: Texts) -> Int64[np.ndarray, " texts"]:

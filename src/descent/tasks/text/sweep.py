@@ -1,8 +1,8 @@
 """Text out of distribution: every layer's accuracy and loss over a sweep of the levels of a shift."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from descent.tasks.text.batches import Batch, ClassificationTask, layer_logits
 from descent.tasks.text.data import Texts, Tokens, by_length
 from descent.tasks.text.embeddings import Scale
 from descent.tasks.text.losses import text_losses
+from descent.tasks.text.words import Words
 from descent.training.noise import TEST, Stream
 
 TINY = 1e-7  # nats: below it a text's loss is rounding, and a ratio of two such losses is taken for 1
@@ -34,6 +35,13 @@ class TextSweep:
         """f(X_l) / f(X_{l-1}) of every text at gamma = eps."""
         f = self.own[cell].clip(min=TINY)
         return f[1:] / f[:-1]
+
+
+class Seen(NamedTuple):
+    """What the models read at a level: word embeddings, and the batch whose they are."""
+
+    vectors: Float[Tensor, "cells batch tokens width"]
+    batch: Batch
 
 
 @torch.no_grad()
@@ -59,6 +67,7 @@ def sweep(
         progress: called with the number of texts done, times cells.
     """
     texts, sigma = tokens.split("test"), Scale(tokens.frequencies, device)(model)
+    words = Words(tokens.folder, tokens.max_tokens, apply, settings.seed) if apply.sees == "words" else None
     levels = torch.tensor(gammas, device=device)[:, None].expand(-1, len(eps))
     own = [gammas.index(level) if level in gammas else 0 for level in eps]
     loss, accuracy = 0.0, 0.0
@@ -67,7 +76,12 @@ def sweep(
     for number, index in enumerate(order):
         for draw in range(settings.noise_draws):
             batch = ClassificationTask.gather(texts, index, (TEST, settings.seed, number, draw), device)
-            f, right = _at_levels(model, batch, levels, apply, sigma)
+            if words is None:
+                seen = _noisy(model, batch, levels, apply, sigma)
+            else:
+                versions = (words.shifted(texts, index, level, draw) for level in gammas)
+                seen = (_of_text(model, own, batch.key, len(eps), device) for own in versions)
+            f, right = _at_levels(model, seen)
             loss, accuracy = loss + f.double().sum(-1), accuracy + right.double().sum(-1)
             hits[:, :, draw, index] = right[:, :, -1].cpu().numpy()
             own_losses.append(f[own, range(len(eps))].float().cpu().numpy())
@@ -78,18 +92,37 @@ def sweep(
     )
 
 
-def _at_levels(
+def _noisy(
     model: nn.Module,
     batch: Batch,
     levels: Float[Tensor, "gammas cells"],
     apply: Shifted,
     sigma: Float[Tensor, "#cells"],
+) -> Iterator[Seen]:
+    """The batch at every level, its embeddings read once and with one noise for all."""
+    stream, clean = Stream(*batch.key, device=batch.ids.device), model.embed(batch.ids)
+
+    def loss(inputs: Tensor) -> Tensor:
+        last = layer_logits(model, Embedded(inputs, batch.mask))[:, -1:]
+        return text_losses(last, batch.labels).sum()
+
+    told = apply.told(clean, levels.shape[1], loss)
+    return (Seen(apply(clean, level, stream, sigma, **told), batch) for level in levels)
+
+
+def _of_text(model: nn.Module, texts: Texts, key: tuple[int, ...], cells: int, device: torch.device) -> Seen:
+    """The clean embeddings of other texts."""
+    batch = ClassificationTask.gather(texts, np.arange(len(texts)), key, device)
+    return Seen(model.embed(batch.ids).expand(cells, -1, -1, -1), batch)
+
+
+def _at_levels(
+    model: nn.Module, seen: Iterable[Seen]
 ) -> tuple[Float[Tensor, "gammas cells depth batch"], Bool[Tensor, "gammas cells depth batch"]]:
-    """The loss of every layer on every text, and whether its output is right, with one noise for all levels."""
-    stream, f, right = Stream(*batch.key, device=batch.ids.device), [], []
-    for level in levels:
-        noisy = apply(model.embed(batch.ids), level, stream, sigma)
-        logits = layer_logits(model, Embedded(noisy, batch.mask))
+    """The loss of every layer on every text, and whether its output is right."""
+    f, right = [], []
+    for vectors, batch in seen:
+        logits = layer_logits(model, Embedded(vectors, batch.mask))
         f.append(text_losses(logits, batch.labels))
         right.append(logits.argmax(-1) == batch.labels)
     return torch.stack(f), torch.stack(right)

@@ -1,6 +1,5 @@
 """Video cells on test clips: errors and layer losses over the levels of every shift, and the reference maps."""
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -29,25 +28,12 @@ from descent.tasks.video.data import Prepared
 from descent.tasks.video.feed import sigma
 from descent.tasks.video.layerwise import qualities
 from descent.tasks.video.layerwise import rows as layer_rows
-from descent.tasks.video.quality import psnr
 from descent.tasks.video.references import CLASSICAL, IDENTITY, PLAIN, Map, Once
 from descent.tasks.video.sweep import Sweep, sweep
+from descent.tasks.video.units import UNREAD, Units, units
+from descent.tasks.video.units import rows as rows_in_units
 from descent.tasks.video.views import View
 from descent.training.devices import autocast, choose
-
-
-class Units(NamedTuple):
-    """What is reported of a mean squared error per number of a model's answers."""
-
-    summed: int  # numbers whose squared errors f sums up
-    grays: float  # gray levels in one unit of the answers
-
-
-def units(params: Params, task: type[DenoisingTask], net: nn.Module) -> Units:
-    """Those of a model that has learned a task."""
-    black, white = net.legal
-    summed = params.video.frame.patch**2 if task.loss_of(params.video.patch_loss) == "sum" else 1
-    return Units(summed, 255 / (white - black))
 
 
 class Tested(NamedTuple):
@@ -97,7 +83,7 @@ def scorings(params: Params, prepared: Prepared, item: Item) -> list[Scoring]:
             problem=partial(problem, params),
             definition={
                 "levels": test.levels,
-                "evaluation": evaluation.model_dump(exclude={"shifts", "energies", "classical_frames"}),
+                "evaluation": evaluation.model_dump(exclude=UNREAD),
                 "test": budget.test_inputs,
                 "tolerance": params.video.tolerance,
                 "shift": params.shifts[test.apply.name],
@@ -142,7 +128,7 @@ def also(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[pd.D
             known[key] = run
         told_units = units(params, task, space)
         for test, name, found in known[key]:
-            rows = [*_rows(told_units, cells[name], found, test.levels, 0)]
+            rows = [*rows_in_units(told_units, cells[name], found, test.levels, 0)]
             if name == IDENTITY and test.apply.converts:
                 rows += _strengths(test)
             tables.append(
@@ -176,7 +162,7 @@ def _measure(
         sizes = (len(stack), evaluation, device, progress)
         found = sweep(net.to(device), inputs, test.strengths, test.apply, scale, *sizes)
     told = units(params, task, net)
-    rows = [[*_rows(told, cell, found, test.levels, index)] for index, cell in enumerate(stack)]
+    rows = [[*rows_in_units(told, cell, found, test.levels, index)] for index, cell in enumerate(stack)]
     resamples = replicates.counts(stack[0].dataset, len(found.sizes), evaluation)
     errors = replicates.mean(found.by_item, found.sizes, resamples)
     for index, cell in enumerate(stack):
@@ -221,24 +207,3 @@ def _log_rmse(
 def _strengths(test: Tested) -> Iterable[Row]:
     for level, strength in zip(test.levels, test.strengths, strict=True):
         yield {"split": "test", "gamma": level, "layer": 0, "metric": "strength", "value": strength}
-
-
-def _rows(units: Units, cell: Cell, found: Sweep, swept: Sequence[float], index: int) -> Iterable[Row]:
-    """loss of every layer; rmse and rmse_clipped, psnr and ssim of the last, at every level."""
-    by_level = zip(swept, found.error[:, index], found.clipped[:, index], found.similarity[:, index], strict=True)
-    for level, error, clipped, similarity in by_level:
-        test = {"split": "test", "gamma": level}
-        for layer, value in enumerate(error):
-            yield test | {"layer": layer, "metric": "loss", "value": units.summed * value}
-        black_to_white = 255 / units.grays
-        last = {
-            "rmse": units.grays * math.sqrt(error[-1]),
-            "rmse_clipped": units.grays * math.sqrt(clipped),
-            "psnr": psnr(clipped / black_to_white**2),
-            "ssim": similarity,
-        }
-        for metric, value in last.items():
-            if not (
-                metric in ("psnr", "ssim") and not math.isfinite(value)
-            ):  # no error, or patches below a window
-                yield test | {"layer": cell.layers, "metric": metric, "value": value}

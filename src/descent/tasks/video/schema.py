@@ -21,6 +21,13 @@ class Frame(Schema):
 
 class VideoEvaluation(Evaluation):
     classical_frames: Count
+    transfer: list[NonNegative]  # gammas on the other data sets, beside each cell's training level
+
+    @model_validator(mode="after")
+    def _beside_its_own(self) -> "VideoEvaluation":
+        if others := set(self.transfer) - set(self.gammas):
+            raise ValueError(f"transfer: {min(others):g} is none of gammas, so nothing would stand beside it")
+        return self
 
 
 class Video(Schema):

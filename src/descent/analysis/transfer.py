@@ -1,0 +1,43 @@
+"""Models trained on one video data set and tested on another: every pair of data sets, the own one among them."""
+
+import pandas as pd
+
+from descent.analysis import shifts
+from descent.analysis.lost import ZERO, as_zero
+from descent.analysis.select import CELL, TRAINED, TRANSFER, average, measured, select
+from descent.config import Params
+
+TEST = ["split", "shift", "tested", "gamma", "layer", "bin", "metric", "value"]
+
+
+def errors(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The RMSE (0-255) of video's trained cells by `dataset`, the one of training, and `tested`, that of the test.
+
+    At the levels of TRANSFER, under which the cells meet the other data sets with the sigma of their own; on the
+    diagonal stands the ordinary score. A cell that diverged scores as the map to zero.
+    """
+    rows = measured(select(results, split="test", metric="rmse", experiment="video", bin=0.0))
+    away, home = select(rows, shift=TRANSFER), select(rows, shift=TRAINED)
+    home = home.assign(tested=home["dataset"], shift=TRANSFER)
+    levels = away[["eps", "gamma"]].drop_duplicates()
+    trained = home[home["arm"].isin(params.arms)].merge(levels)
+    zero = home[home["arm"] == ZERO].drop(columns="dataset").merge(away[["dataset", "gamma"]].drop_duplicates())
+    whole = pd.concat([away[away["arm"].isin(params.arms)], trained, zero[rows.columns]])
+    # The levels of a cell that diverged are those of its eps.
+    return as_zero(whole, select(results, experiment="video")).merge(levels)[[*CELL, *TEST]]
+
+
+def matrix(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """One row per model, arm, level `gamma`, `dataset` of training and data set `tested`, of cells of one eps.
+
+    `rmse` is the mean over depths and seeds; shifts.NUMBERS are of the gain over the baseline, ln(its RMSE / the
+    arm's) in the same setting and seed, and missing (NaN) for the baseline itself.
+
+    Raises:
+        UserError: the cells are of several training levels.
+    """
+    by = ["model", "arm", "gamma", "dataset", "tested"]
+    found = errors(results, params)
+    means = average(found, by, over=["layers", "layer", "seed"]).rename("rmse").reset_index()
+    gains = shifts.over_seeds(shifts.against_baseline(found, params), by)
+    return means.merge(gains, how="left", on=by)

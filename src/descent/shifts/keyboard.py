@@ -1,0 +1,45 @@
+"""Keyboard neighbours: in a share `level` of the words one letter is that of a key beside it."""
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from descent.schema import Grid, Shift
+from descent.shifts.parts.words import hit
+
+LABEL = "keyboard neighbours"
+TASKS = ("text",)
+ENERGY = False
+SEES = "words"
+ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+# Half a key separates the rows: a key touches two of the row below it.
+KEYS = {key: (2 * place + row, row) for row, keys in enumerate(ROWS) for place, key in enumerate(keys)}
+
+
+def _beside(key: str) -> list[str]:
+    (x, y), near = KEYS[key], {(2, 0), (1, 1)}
+    return sorted(other for other, (across, down) in KEYS.items() if (abs(across - x), abs(down - y)) in near)
+
+
+BESIDE = {key: _beside(key) for key in KEYS}
+
+
+class Settings(Shift):
+    """levels: shares of the words, 0 to 1; those without a letter of the keyboard among them stay as they are."""
+
+    levels: Grid[Annotated[float, Field(ge=0, le=1)]]
+
+
+def apply(words: list[str], level: float, numbers: np.random.Generator, settings: Settings) -> list[str]:
+    """One letter a word, on an English keyboard; capitals stay capitals."""
+    return hit(words, level, numbers, _mistyped)
+
+
+def _mistyped(word: str, place: float) -> str:
+    letters = enumerate(word.lower())
+    choices = [(at, key) for at, letter in letters for key in BESIDE.get(letter, ())]
+    if not choices:
+        return word
+    at, key = choices[int(place * len(choices))]
+    return word[:at] + (key.upper() if word[at].isupper() else key) + word[at + 1 :]

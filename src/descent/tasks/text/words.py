@@ -1,0 +1,66 @@
+"""Test texts as a shift of words sees them: their tokens as words, and those that it leaves as tokens again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, groupby
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Int
+from tokenizers import Tokenizer
+
+from descent.tasks.common.shifted import Shifted
+from descent.tasks.text.data import Texts
+from descent.tasks.text.tokenizers import special
+from descent.training.noise import TEST, Stream
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a shift of words makes of the texts of a tokenised data set, in `folder`."""
+
+    folder: Path
+    max_tokens: int
+    shift: Shifted
+    seed: int
+
+    def shifted(self, texts: Texts, index: Int[np.ndarray, " batch"], level: float, draw: int) -> Texts:
+        """The texts with these numbers at a level, in the same order.
+
+        The random numbers follow the text and the draw: they are the same at all levels and for all models.
+        """
+        rows = [texts.tokens[texts.offsets[number] : texts.offsets[number + 1]].tolist() for number in index]
+        found = [self._row(row, level, int(number), draw) for row, number in zip(rows, index, strict=True)]
+        flat = np.fromiter(chain.from_iterable(found), texts.tokens.dtype)
+        offsets = np.cumsum([0, *map(len, found)], dtype=np.int64)
+        return Texts(flat, offsets, texts.labels[index], texts.pad)
+
+    def _row(self, ids: list[int], level: float, number: int, draw: int) -> list[int]:
+        """A text between its special tokens; of one that is too long the longer part is cut first."""
+        numbers = Stream(TEST, self.seed, number, draw).numpy()
+        apart = [(ends, list(run)) for ends, run in groupby(ids, key=self._ends.__contains__)]
+        parts = [run if ends else self._part(run, level, numbers) for ends, run in apart]
+        inner = [part for part, (ends, _) in zip(parts, apart, strict=True) if not ends]
+        for _ in range(sum(map(len, parts)) - self.max_tokens):
+            max(inner, key=len).pop()
+        return list(chain.from_iterable(parts))
+
+    def _part(self, ids: list[int], level: float, numbers: np.random.Generator) -> list[int]:
+        # Tokens of a part that the shift leaves alone stay as they are, whatever a tokenizer makes of its text.
+        words = self._tokenizer.decode(ids, skip_special_tokens=False).split()
+        changed = self.shift.of_words(words, level, numbers)
+        return ids if changed == words else self._encoded(changed)
+
+    def _encoded(self, words: Sequence[str]) -> list[int]:
+        return self._tokenizer.encode(" ".join(words), add_special_tokens=False).ids
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+
+    @cached_property
+    def _ends(self) -> set[int]:
+        """The tokens around texts and between those of a pair; an unknown word is one of the text."""
+        around = special(self._tokenizer)
+        return {around.first, around.last}

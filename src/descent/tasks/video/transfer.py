@@ -1,0 +1,110 @@
+"""Video cells on test inputs of the data sets that they were not trained on, under the noise of their training."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import nn
+
+from descent import paths
+from descent.analysis.results import Row
+from descent.analysis.select import TRAINED, TRANSFER
+from descent.cells import Cell
+from descent.components import load as component
+from descent.config import Params
+from descent.runner import scores
+from descent.runner.fingerprint import digest
+from descent.runner.items import Item
+from descent.runner.scores import Scoring
+from descent.tasks.common.items import budget_of, of_model, problem
+from descent.tasks.common.shifted import apply_of
+from descent.tasks.video.batches import TASKS, DenoisingTask, Inputs
+from descent.tasks.video.data import Prepared, load
+from descent.tasks.video.feed import sigma
+from descent.tasks.video.sweep import sweep
+from descent.tasks.video.units import UNREAD, rows, units
+from descent.training.devices import autocast
+
+
+def of_all(params: Params) -> pd.DataFrame:
+    """The rows of every model in use, trained on each data set in use; none where there is only one.
+
+    Raises:
+        UserError: cells that are missing or stale, or prepared data that are missing.
+    """
+    tables = []
+    for name in params.video.datasets:
+        items = [of_model(params, "video", name, model) for model in params.video.models]
+        tables += elsewhere(params, load(paths.prepared_folder(params, "video", name, "")), items)
+    return pd.concat(tables) if tables else pd.DataFrame()
+
+
+def elsewhere(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[pd.DataFrame]:
+    """The rows of the cells of a data set on every other one in use; none where it is the only one.
+
+    Raises:
+        UserError: prepared data that are missing.
+    """
+    names = [name for name in params.video.datasets if name != prepared.name]
+    others = [load(paths.prepared_folder(params, "video", name, "")) for name in names]
+    return [scores.evaluate(item, scoring(params, prepared, others, item)) for item in items if others]
+
+
+def scoring(params: Params, own: Prepared, others: Sequence[Prepared], item: Item) -> Scoring:
+    """How the cells of a video item, trained on `own`, are scored on the test inputs of the others.
+
+    The noise has the sigma of `own`: a model meets other scenes, and no other noise.
+    """
+    evaluation, model = params.video.evaluation, item.cells[0].model
+    budget, elements, scale = budget_of(params, model), item.feed.elements, sigma(params, own)
+    return Scoring(
+        profile=params.profile,
+        shift=TRANSFER,
+        measure=partial(_measure, params, others, scale, item.feed.device),
+        problem=partial(problem, params),
+        definition={
+            "levels": evaluation.transfer,
+            "sigma": scale,
+            "tested": [other.digest for other in others],
+            "evaluation": evaluation.model_dump(exclude=UNREAD),
+            "test": budget.test_inputs,
+            "code": digest((__name__, f"descent.shifts.{TRAINED}")),
+        },
+        elements=None if elements is None else elements // budget.batch * evaluation.batch,
+        inputs=sum(len(_inputs(params, model, other)) for other in others),
+        trained=False,
+    )
+
+
+def _measure(
+    params: Params,
+    others: Sequence[Prepared],
+    scale: float,
+    device: torch.device,
+    net: nn.Module,
+    stack: Sequence[Cell],
+    progress: Callable[[int], Any],
+) -> list[list[Row]]:
+    named, model = set(params.video.evaluation.transfer), stack[0].model
+    levels, apply = sorted(named | {cell.eps for cell in stack}), apply_of(params, TRAINED)
+    found: list[list[Row]] = [[] for _ in stack]
+    for other in others:
+        inputs, sizes = _inputs(params, model, other), (len(stack), params.video.evaluation, device, progress)
+        with autocast(device, params.training.precision):
+            swept = sweep(net.to(device), inputs, levels, apply, scale, *sizes)
+        told = units(params, _task(model), net)
+        for index, cell in enumerate(stack):
+            own = named | {cell.eps}  # its neighbours' levels are no business of a cell
+            tested = rows(told, cell, swept, levels, index)
+            found[index] += [row | {"tested": other.name} for row in tested if row["gamma"] in own]
+    return found
+
+
+def _inputs(params: Params, model: str, prepared: Prepared) -> Inputs:
+    return _task(model).inputs(prepared, budget_of(params, model), "test")
+
+
+def _task(model: str) -> type[DenoisingTask]:
+    return TASKS[component("models", model).INPUTS]
