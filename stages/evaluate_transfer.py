@@ -1,4 +1,4 @@
-"""python -m stages.evaluate_transfer: video models on the test clips of the data sets that they were not trained on."""
+"""python -m stages.evaluate_transfer: video models on test clips of the data sets that are not their own."""
 
 from descent import config, errors, paths
 from descent.analysis import results

@@ -82,6 +82,9 @@ def roots(name: str, item: dict[str, str]) -> list[str]:
     if kind in ("train_studies", "evaluate_studies"):
         part = kind.removesuffix("_studies").replace("train", "feed")
         found += [f"descent.tasks.{task}.{part}" for task in components.TASKS]
+    if kind == "evaluate_transfer":
+        found += [f"descent.models.{model}" for model in PARAMS.video.models] + ["descent.tasks.video.feed"]
+        found += ["descent.shifts.gaussian"]
     if kind == "download":
         found += [f"descent.tasks.{rest[0]}.datasets.{rest[1]}"]
     return found

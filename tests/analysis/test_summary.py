@@ -42,7 +42,10 @@ def test_declared_is_every_data_set_in_use_and_every_study(params: Params) -> No
     tasks = {"video": params.video, "text": params.text, "lm": params.lm}
     matrix = {f"data/scores/{task}/{name}.parquet" for task, part in tasks.items() for name in part.datasets}
     studies = {f"data/scores/study/{name}.parquet" for name in params.studies}
-    assert {path.as_posix() for path in files} == matrix | studies
+    transfer = Path("data/scores/transfer.parquet")
+    assert {path.as_posix() for path in files} == matrix | studies | {transfer.as_posix()}
+    assert {cell[1] for cell in files[transfer]} == set(params.video.datasets)
+    assert {cell[3] for cell in files[transfer]} == set(params.arms), "no map that learns nothing"
     ucsd = files[Path("data/scores/video/ucsd.parquet")]
     maps = 5 + 5 + 4  # of each model; single frames have no mean
     assert len(ucsd) == 3 * (2 + 2 + 1) * 3 + maps == len(set(ucsd))  # arms x depths x levels
@@ -53,7 +56,8 @@ def test_declared_follows_the_lists() -> None:
     lists = {"video.datasets": ["ucsd"], "video.models": ["ut"], "arms": ["constrained", "unconstrained"]}
     few = fake_params(lists | {"text.models": ["roberta"], "lm.datasets": [], "studies": ["alpha", "infeasible"]})
     files = {path.relative_to("data/scores").as_posix(): cells for path, cells in summary.declared(few).items()}
-    wanted = ["text/imdb.parquet", "text/mnli.parquet", "video/ucsd.parquet"]
+    wanted = ["text/imdb.parquet", "text/mnli.parquet", "transfer.parquet", "video/ucsd.parquet"]
+    assert files["transfer.parquet"] == [], "a single data set has no other"
     assert sorted(files) == ["study/alpha.parquet", "study/infeasible.parquet", *wanted]
     assert {cell[2:4] for cell in files["video/ucsd.parquet"] if cell[4]} == {("ut", arm) for arm in few.arms}
     assert files["study/infeasible.parquet"] == [] and len(files["study/alpha.parquet"]) == 12

@@ -34,7 +34,8 @@ def declared(params: Params) -> dict[Path, list[tuple]]:
     """The score files that params.yaml asks for and the identities (CELL without profile) each must hold.
 
     One file for every data set in use whose task has a model in use, those of video with the maps that learn
-    nothing; one for their cells on other data sets; one for every study in use, without rows where its data set or model is not.
+    nothing; one for their cells on other data sets; one for every study in use, without rows where its data set or
+    model is not.
     """
     files = {}
     for task in TASKS:

@@ -6,6 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from descent import paths
+from descent.analysis import results
 from descent.analysis.select import TRAINED, TRANSFER, select
 from descent.config import Params
 from descent.errors import UserError
@@ -52,10 +54,9 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Params:
 
 
 def elsewhere(params: Params) -> pd.DataFrame:
-    """The rows of both data sets' cells on the other one, as the stages of evaluation write them."""
-    return select(
-        pd.concat([evaluate_cells(params, "video", name) for name in params.video.datasets]), shift=TRANSFER
-    )
+    """The rows of both data sets' cells on the other one, as their stage writes them."""
+    results.write(transfer.of_all(params), paths.TRANSFER_SCORES)
+    return pd.read_parquet(paths.TRANSFER_SCORES)
 
 
 def test_on_a_copy_of_its_own_data_set_a_cell_scores_as_on_its_own_with_its_own_sigma(params: Params) -> None:
@@ -105,6 +106,8 @@ def test_one_data_set_has_no_other_to_be_tested_on(tmp_path: Path, monkeypatch: 
     prepared = enter_project(tmp_path / "project", monkeypatch)
     alone = small_params(CHANGES | {"video.datasets": ["ucsd"]})
     assert transfer.elsewhere(alone, prepared, [item_of(alone, "video", "ucsd", "dust")]) == []
+    none = small_params(CHANGES | {"video.datasets": []})
+    assert transfer.of_all(none).empty
 
 
 def test_a_level_without_an_ordinary_score_beside_it_is_refused_in_one_sentence() -> None:
