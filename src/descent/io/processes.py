@@ -35,7 +35,7 @@ def begin() -> None:
 def apart(work: Callable[[], Answer]) -> Answer:
     """What a call returns, from a process of its own: meanwhile this one hears Ctrl-C at once.
 
-    For a call into a library that keeps Python's lock for seconds; handlers of signals wait for it as all else does.
+    For a call into a library that keeps Python's lock for seconds: handlers of signals wait for it too.
 
     Raises:
         UserError: the process was killed.
@@ -49,7 +49,7 @@ def apart(work: Callable[[], Answer]) -> Answer:
         return receiver.recv()
     except EOFError:
         raise UserError(
-            "a process was killed, most likely for lack of memory: end other programs, and run the same command again"
+            "a process was killed, most likely for lack of memory: end other programs and run it again"
         ) from None
     finally:
         process.kill()  # it has nothing to put away
