@@ -95,7 +95,7 @@ def publish(fingerprint: str, weights: dict[str, Tensor], history: str, record: 
     """Add a finished cell, whole or not at all."""
     if has(fingerprint):  # another item shares the cell, and was faster
         return
-    with atomic_folder(folder(fingerprint), shared=True) as partial:
+    with atomic_folder(folder(fingerprint)) as partial:
         save_file({name: value.contiguous() for name, value in weights.items()}, partial / "weights.safetensors")
         (partial / "history.csv").write_text(history)
         (partial / integrity.RECORD).write_text(integrity.sealed(partial, record))
