@@ -8,7 +8,7 @@ export PYTHONUNBUFFERED := 1
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help setup repro data-one data-two cells-one cells-two studies-one studies-two figures-one figures-two denoise complete test test-fast lint format publish evidence estimate bench check-store prune-store clean-store faults audit
+.PHONY: help setup repro whole-lock data-one data-two cells-one cells-two studies-one studies-two figures-one figures-two denoise complete test test-fast lint format publish evidence estimate bench check-store prune-store clean-store faults audit
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -25,7 +25,7 @@ $(VENV)/installed: requirements.txt requirements-dev.txt
 	$(VENV)/bin/python -m stages.plots_page  # what every `dvc plots` is drawn in, also before the first run
 	touch $@
 
-repro: setup  ## run the pipeline on params.yaml's profile (demo: generated data, CPU, minutes)
+repro: setup whole-lock  ## run the pipeline on params.yaml's profile (demo: generated data, CPU, minutes)
 	@told=; for phase in data cells studies; do \
 		began=$$SECONDS; echo "== $$phase"; \
 		$(MAKE) --no-print-directory --jobs 2 $$phase-one $$phase-two || exit 1; \
@@ -34,6 +34,9 @@ repro: setup  ## run the pipeline on params.yaml's profile (demo: generated data
 	began=$$SECONDS; echo "== figures and tables"; \
 	dvc repro --single-item collect && $(MAKE) --no-print-directory --jobs 2 figures-one figures-two && dvc repro && \
 	echo "== $${told}figures and tables $$((SECONDS - began)) s; in all $$SECONDS s: figures/index.html"
+
+whole-lock: setup  # what a DVC that was ended left half-written keeps the next one from reading it
+	@python -m stages.whole_lock
 
 # `dvc repro` runs one stage after another; these halves of the DAG share nothing that runs in them. Single items, since
 # a stage that both halves check would be busy for one of them; each waits for the other's lock on dvc.lock.

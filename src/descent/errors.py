@@ -45,15 +45,20 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
     _check_words(entry, arguments)
     try:
         entry(*arguments)
+        _deafen()  # all is written: to be ended now, while the interpreter ends, would look like a failure
     except KeyboardInterrupt:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)  # once is enough
+        _deafen()  # once is enough
         print(INTERRUPTED, file=sys.stderr)
         sys.exit(130)
     except Exception as error:
         if not (told := sentence(error)):
             raise
         sys.exit(f"\n{name}: {told}")
+
+
+def _deafen() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def sentence(error: BaseException) -> str:

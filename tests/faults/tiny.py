@@ -59,6 +59,7 @@ def project(folder: Path, dvc: bool = False) -> Path:
         (folder / ".dvc").mkdir()
         for name in DVC:
             shutil.copy(core.ROOT / name, folder / name)
+        (folder / "data/judge.json").write_text("{}\n")  # of a frozen stage, in git
         mine = ("-c", "user.name=faults", "-c", "user.email=faults@localhost")
         for words in (("init", "-q"), ("add", "-A"), (*mine, "commit", "-qm", "tiny")):
             subprocess.run(("git", *words), cwd=folder, check=True, stdout=subprocess.DEVNULL)
@@ -134,7 +135,7 @@ def made(folder: Path) -> dict[str, str]:
     for place in ("data", "figures"):
         for path in sorted((folder / place).rglob("*")):
             name = path.relative_to(folder).as_posix()
-            if path.is_file() and not name.startswith("data/paper"):
+            if path.is_file() and not name.startswith(("data/paper", "data/judge")):
                 found[name] = hashlib.sha256(_timeless(path)).hexdigest()
     return found
 

@@ -77,8 +77,9 @@ def shared_store(folder: Path, read: Path) -> str:
     Args:
         read: a project whose prepared data they read.
     """
-    store = folder / "store"
+    store = folder.resolve() / "store"
     places = [project(folder / name) for name in ("one", "two", "killed")]
+    shutil.rmtree(store, ignore_errors=True)
     store.mkdir()
     for place in places:
         shutil.copytree(read / READ, place / READ)
