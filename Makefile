@@ -8,7 +8,7 @@ export PYTHONUNBUFFERED := 1
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help setup repro models video texts studies drawings table drawings-one drawings-two denoise complete test test-fast lint format publish evidence estimate bench check-store prune-store clean-store faults audit
+.PHONY: help setup repro whole-lock models video texts studies drawings denoise complete test test-fast lint format publish evidence estimate bench check-store prune-store clean-store faults audit
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -25,13 +25,16 @@ $(VENV)/installed: requirements.txt requirements-dev.txt
 	$(VENV)/bin/python -m stages.plots_page  # what every `dvc plots` is drawn in, also before the first run
 	touch $@
 
-repro: setup  ## run the pipeline on params.yaml's profile (demo: generated data, CPU, minutes)
+repro: setup whole-lock  ## run the pipeline on params.yaml's profile (demo: generated data, CPU, minutes)
 	@told=; for phase in models studies drawings; do \
 		began=$$SECONDS; echo "== $$phase"; \
 		$(MAKE) --no-print-directory --jobs 2 $$phase || exit 1; \
 		told="$$told$$phase $$((SECONDS - began)) s, "; \
 	done; \
 	dvc repro && echo "== $${told}in all $$SECONDS s: figures/index.html"
+
+whole-lock: setup  # what a DVC that was ended left half-written keeps the next one from reading it
+	@python -m stages.whole_lock
 
 # `dvc repro` runs one stage after another; what stands here side by side shares nothing that runs in it. Single items,
 # since a stage that both sides check would be busy for one of them; each waits for the other's lock on dvc.lock.
@@ -48,16 +51,8 @@ texts: setup
 studies: setup
 	@$(ITEMS) train_studies evaluate_studies evaluate_transfer
 
-drawings: drawings-one drawings-two
-
-table: setup
-	@$(ITEMS) collect
-
-drawings-one: table
-	@$(ITEMS) figures@video figures@text
-
-drawings-two: table
-	@$(ITEMS) figures@beyond figures@lm scorecard plots plots_page
+drawings: setup
+	@$(ITEMS) collect figures scorecard plots plots_page
 
 # what stands on make's command line is in the environment, so a prompt may hold any signs
 denoise: setup  ## FILE=clip.avi [CELL=data/runs/...] [NOISE=0.2]: a trained model on a video or a folder of frames

@@ -17,7 +17,7 @@ def main() -> None:
     results.write(table, Path("data/results.parquet"))
     write_text(config.OF_RESULTS, config.of_results(params))
     cells = summary.cells_table(table, params)
-    cells.to_csv("data/summary.csv", index=False, float_format="%.5g", lineterminator="\n")
+    write_text(Path("data/summary.csv"), cells.to_csv(index=False, float_format="%.5g", lineterminator="\n"))
     write_text(Path("data/arms.json"), json.dumps(metrics(cells, params), indent=1, sort_keys=True) + "\n")
     texts = {
         f"{dataset} {file.parent.name} {file.stem}": json.loads(file.read_text())

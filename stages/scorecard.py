@@ -5,6 +5,7 @@ from pathlib import Path
 from descent import config as params
 from descent import errors
 from descent.analysis import effects, results, scorecard
+from descent.io.folders import write_text
 
 
 def main() -> None:
@@ -14,7 +15,8 @@ def main() -> None:
     pairs = effects.pairs(table, values)
     scorecard.save(pairs, scorecard.facts(pairs, table, values), data)
     card = scorecard.judged(*scorecard.load(data))
-    card.to_csv(data / "scorecard.csv", index=False, float_format="%.6g", lineterminator="\n")
+    text = card.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    write_text(data / "scorecard.csv", text)
 
 
 if __name__ == "__main__":

@@ -2,16 +2,31 @@
 
 import errno
 import inspect
+import re
 import signal
 import sys
 from collections.abc import Callable
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of a disk, of a user's part of it, of a file
 INTERRUPTED = "\ninterrupted; what was finished is kept, run the same command to go on"
-
-
-NO_ROOM = ("No space left", "File too large", "os error 28", "os error 27")  # what libraries say without a number:
-NO_ROOM += (" requested and ", "PytorchStreamWriter", "unexpected pos")  # Rust's, numpy's and torch's
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of a disk, of a user's part of it, of a file
+# What libraries say of these without a number: the system's words, Rust's, numpy's and twice torch's.
+NO_ROOM = re.compile(
+    r"No space left|File too large|Disk quota exceeded|os error (27|28|122)\b|\d+ requested and \d+ written"
+    r"|PytorchStreamWriter failed writing|unexpected pos \d+ vs \d+"
+)
+NO_MEMORY = "there is not enough memory: end other programs, or lower the batch, and run the same command again"
+# What else a machine or a user's folders may be like. Every other OSError is a fault of the program.
+ADVICE = dict.fromkeys((errno.EACCES, errno.EPERM), "give yourself the right to read and write there")
+ADVICE |= dict.fromkeys((errno.EMFILE, errno.ENFILE), "raise the limit (`ulimit -n 4096`)")
+ADVICE |= dict.fromkeys((errno.ENOTDIR, errno.EISDIR, errno.EEXIST), "remove what stands there")
+ADVICE |= dict.fromkeys((errno.EIO, errno.ESTALE), "check the disk, or the network drive")
+ADVICE |= {
+    errno.EROFS: "work in a folder that can be written",
+    errno.ENOENT: "put it there; what a stage makes `dvc repro` makes again",
+    errno.ENAMETOOLONG: "give it a shorter name",
+    errno.ELOOP: "remove this link, which leads to itself",
+    errno.EAGAIN: "no further process may be started: end other programs",
+}
 
 
 class UserError(Exception):
@@ -30,9 +45,9 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
     _check_words(entry, arguments)
     try:
         entry(*arguments)
+        _deafen()  # all is written: to be ended now, while the interpreter ends, would look like a failure
     except KeyboardInterrupt:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)  # once is enough
+        _deafen()  # once is enough
         print(INTERRUPTED, file=sys.stderr)
         sys.exit(130)
     except Exception as error:
@@ -41,17 +56,25 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
         sys.exit(f"\n{name}: {told}")
 
 
+def _deafen() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
 def sentence(error: BaseException) -> str:
     """What a user is told of an error; nothing of one that is a fault of the program."""
     if isinstance(error, UserError):
         return str(error)
     if isinstance(error, MemoryError):
-        return "there is not enough memory: end other programs, or lower the batch, and run the same command again"
+        return NO_MEMORY
     if full(error):
         place = getattr(error, "filename", None) or error
         return f"the disk is full ({place}): free some space and run the same command again"
-    if isinstance(error, OSError) and error.errno and error.filename:
-        return f"{error.filename}: {error.strerror}; mend that and run the same command again"
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return NO_MEMORY
+    if isinstance(error, OSError) and error.errno in ADVICE:
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror}; {ADVICE[error.errno]}, and run the same command again"
     return ""
 
 
@@ -62,7 +85,7 @@ def full(error: BaseException) -> bool:
     if isinstance(error, UserError):
         return False
     before = error.__context__  # a library may stumble over its own half-written file
-    return any(words in str(error) for words in NO_ROOM) or (before is not None and full(before))
+    return bool(NO_ROOM.search(str(error))) or (before is not None and full(before))
 
 
 def _check_words(entry: Callable[..., None], words: tuple[str, ...]) -> None:

@@ -1,10 +1,16 @@
 """Folders and small files are there whole or not at all."""
 
+import os
+import signal
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
-from descent.io.folders import atomic_file, atomic_folder, write_text
+from descent.io import folders
+from descent.io.folders import abandoned, atomic_file, atomic_folder, write_text
 from descent.io.model_files import content
 
 
@@ -24,6 +30,52 @@ def test_a_failure_leaves_the_earlier_folder_and_nothing_else(tmp_path: Path) ->
         (folder / "half").touch()
         raise ValueError
     assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == ["out", "out/kept"]
+
+
+def write_again_and_again(folder: Path, word: str) -> None:
+    for _ in range(60):
+        with atomic_folder(folder) as partial:
+            for name in ("a", "b"):
+                (partial / name).write_text(word)
+
+
+def test_of_two_processes_that_write_one_folder_each_leaves_it_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    both = [get_context("fork").Process(target=write_again_and_again, args=(folder, word)) for word in "xy"]
+    for process in both:
+        process.start()
+    for process in both:
+        process.join()
+    assert [process.exitcode for process in both] == [0, 0]
+    assert (folder / "a").read_text() == (folder / "b").read_text()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("write", [atomic_folder, atomic_file])
+def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_not(
+    write: Callable[[Path], AbstractContextManager[Path]], tmp_path: Path
+) -> None:
+    killed = os.fork()
+    if not killed:
+        with write(tmp_path / "out"):
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(killed, 0)
+    (left,) = tmp_path.iterdir()
+    assert abandoned(left)
+    with atomic_file(tmp_path / "other") as living:
+        folders._sweep.cache_clear()
+        with write(tmp_path / "out") as partial:
+            (partial / "it" if partial.is_dir() else partial).write_text("x")
+            assert not left.exists() and living.exists() and not abandoned(living)
+        living.write_text("x")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "out"]
+
+
+def test_a_file_in_the_place_of_a_folder_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(NotADirectoryError), atomic_folder(tmp_path / "out"):
+        pass
+    assert (tmp_path / "out").read_text() == "mine"
 
 
 def test_a_file_takes_the_place_of_the_earlier_one_when_it_is_whole(tmp_path: Path) -> None:

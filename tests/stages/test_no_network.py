@@ -9,7 +9,7 @@ import pytest
 
 from stages import download, preprocess, train
 from tests.fakes.core import ROOT, serially, write_params
-from tests.faults.interruptions import DATA, PARAMS
+from tests.faults.tiny import DATA, PARAMS
 
 
 def refused(*arguments: object) -> NoReturn:

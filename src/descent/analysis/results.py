@@ -114,7 +114,7 @@ def collect(paths: Iterable[Path], profile: str) -> pd.DataFrame:
     for path in paths:
         if not path.exists():
             raise UserError(f"{path} is missing: run `dvc repro` to evaluate it")
-        table = pd.read_parquet(path)
+        table = _table(path)
         if others := set(table["profile"]) - {profile}:
             found = ", ".join(sorted(others | set(table["profile"])))
             raise UserError(f"{path} is of {found}, not of {profile}: run `dvc repro`")
@@ -122,6 +122,18 @@ def collect(paths: Iterable[Path], profile: str) -> pd.DataFrame:
     if not tables:
         raise UserError("no scores to collect: params.yaml leaves every data set or every model out")
     return pd.concat(tables, ignore_index=True)
+
+
+def _table(path: Path) -> pd.DataFrame:
+    try:
+        table = pd.read_parquet(path, page_checksum_verification=True)
+    except (OSError, ValueError) as error:  # ValueError: Arrow's, of what is no table
+        raise UserError(
+            f"{path} cannot be read ({type(error).__name__}): run `dvc repro`, which makes it"
+        ) from None
+    if lacking := set(COLUMNS) - {*table.columns}:
+        raise UserError(f"{path} has no column {', '.join(sorted(lacking))}: run `dvc repro`, which makes it")
+    return table
 
 
 def read(path: Path, profile: str) -> pd.DataFrame:
@@ -132,7 +144,7 @@ def read(path: Path, profile: str) -> pd.DataFrame:
     """
     if not path.exists():
         raise UserError(f"{path} is missing: run `dvc repro`")
-    table = pd.read_parquet(path)
+    table = _table(path)
     if set(table["profile"]) != {profile}:
         found = ", ".join(sorted(set(table["profile"]))) or "no profile"
         raise UserError(f"{path} is of {found}, its parameters of {profile}: run `dvc repro`")

@@ -25,6 +25,7 @@ from descent.analysis.claims import CLAIMS, Claim, paper_value
 from descent.analysis.evidence import Evidence
 from descent.analysis.verdicts import LEVEL, NARROW, Estimate
 from descent.config import Params
+from descent.io.folders import atomic_file, write_text
 
 PAPER = Path("data/paper/claims.csv")
 SETTING = ["dataset", "model", "layers", "eps", "varied"]
@@ -128,8 +129,9 @@ def _left_in(pairs: pd.DataFrame, models: Iterable[str]) -> pd.DataFrame:
 
 def save(pairs: pd.DataFrame, facts: pd.DataFrame, folder: Path) -> None:
     """Write pairs.parquet and facts.csv, from which `load` and `judged` make the same scorecard again."""
-    pairs.to_parquet(folder / "pairs.parquet", index=False)
-    facts.to_csv(folder / "facts.csv", index=False, lineterminator="\n")
+    with atomic_file(folder / "pairs.parquet") as partial:
+        pairs.to_parquet(partial, index=False)
+    write_text(folder / "facts.csv", facts.to_csv(index=False, lineterminator="\n"))
 
 
 def load(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -1,14 +1,18 @@
 """Folders and small files that are there whole or not at all, and what is in a folder."""
 
 import errno
+import fcntl
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from descent.errors import full
+
+PARTIAL = ".partial-"  # in the name of what is being written
 
 
 @contextmanager
@@ -23,26 +27,21 @@ def naming(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def atomic_folder(folder: Path, shared: bool = False) -> Iterator[Path]:
+def atomic_folder(folder: Path) -> Iterator[Path]:
     """A temporary sibling to write into; it takes the place of `folder` when the block ends well.
 
-    When the block raises, the sibling is removed and `folder` stays as it was.
-
-    Args:
-        shared: several processes may write the same folder at once; else what a killed one left is removed first.
+    When the block raises, the sibling is removed and `folder` stays as it was. Of two processes that write the
+    same folder (a DVC that was killed leaves its stage running) the later one wins, and each folder is whole.
     """
-    own = f"-{uuid.uuid4().hex[:8]}" if shared else ""
-    partial = folder.with_name(f".{folder.name}.partial{own}")
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        partial.mkdir(parents=True)
-        with naming(folder):
-            yield partial
-        if folder.exists():  # a folder cannot be renamed onto one that holds files
-            shutil.rmtree(folder)
-        partial.rename(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    with _partial(folder, Path.mkdir) as partial:
+        try:
+            with naming(folder):
+                yield partial
+            _replace(folder, partial)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
 
 
 @contextmanager
@@ -51,14 +50,70 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
     Its name is its own: of two processes that write the same file the later one wins, and each file is whole.
     """
+    with _partial(path, Path.touch) as partial:
+        try:
+            with naming(path):
+                yield partial
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _replace(folder: Path, partial: Path) -> None:
+    """Rename onto a folder that holds files, which the system refuses, and that others may replace meanwhile."""
+    while True:
+        old = folder.with_name(f".{folder.name}{PARTIAL}{uuid.uuid4().hex[:8]}")
+        with suppress(FileNotFoundError):
+            folder.rename(old)
+        try:
+            partial.rename(folder)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        finally:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def _partial(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+    """A new sibling, locked as long as its process lives: by that `abandoned` knows what a killed one left."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    _sweep(path.parent.resolve())
+    own = uuid.uuid4().hex[:8]
+    early, partial = path.with_name(f".{path.name}.{own}"), path.with_name(f".{path.name}{PARTIAL}{own}")
+    make(early)
+    handle = os.open(early, os.O_RDONLY)
     try:
-        with naming(path):
-            yield partial
-        partial.replace(path)
+        with suppress(OSError):  # a file system without locks: from it nothing is ever swept
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        early.rename(partial)  # under the name that others look for it is locked from the first
+        yield partial
     finally:
-        partial.unlink(missing_ok=True)
+        os.close(handle)
+
+
+@cache  # once a process and folder: a store may hold many thousand files
+def _sweep(folder: Path) -> None:
+    """Remove what killed processes left of files and folders in a folder."""
+    for left in folder.glob(f".*{PARTIAL}*"):
+        if abandoned(left):
+            shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+
+
+def abandoned(partial: Path) -> bool:
+    """Whether nobody writes a partial file or folder any more."""
+    try:
+        handle = os.open(partial, os.O_RDONLY)
+    except OSError:  # whole meanwhile, or removed by another
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
 
 
 def lasting(folder: Path) -> None:

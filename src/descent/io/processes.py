@@ -4,11 +4,16 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import active_children
+from multiprocessing import active_children, get_context
+from multiprocessing.connection import Connection
+from typing import TypeVar
+
+from descent.errors import UserError
 
 ENDING = {signal.SIGINT, signal.SIGTERM}
+Answer = TypeVar("Answer")
 
 
 @contextmanager
@@ -43,6 +48,39 @@ def end_with(parent: int) -> None:
 def cores() -> int:
     """The processor's cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def apart(work: Callable[[], Answer]) -> Answer:
+    """What a call returns, from a process of its own: meanwhile this one hears Ctrl-C at once.
+
+    For a call into a library that keeps Python's lock for seconds: handlers of signals wait for it too.
+
+    Raises:
+        UserError: the process was killed.
+    """
+    receiver, sender = get_context("fork").Pipe(duplex=False)
+    process = get_context("fork").Process(target=_answer, args=(work, receiver, sender), daemon=True)
+    with unheard():
+        process.start()
+    sender.close()  # else its end would not be seen when the process is killed
+    try:
+        return receiver.recv()
+    except EOFError:
+        raise UserError(
+            "a process was killed, most likely for lack of memory: end other programs and run it again"
+        ) from None
+    finally:
+        process.kill()  # it has nothing to put away
+        process.join()
+        receiver.close()
+
+
+def _answer(work: Callable[[], Answer], receiver: Connection, sender: Connection) -> None:
+    receiver.close()  # else it would wait for ever to be read, where its parent was killed
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    sender.send(work())
 
 
 def stop() -> None:

@@ -7,6 +7,7 @@ import pandas as pd
 from descent.components import TASKS
 from descent.config import Params
 from descent.figures.parts import style
+from descent.io import processes
 from descent.report import plots
 
 QUANTITIES = {
@@ -27,7 +28,7 @@ def library() -> str:
         import vl_convert
     except ImportError:
         return ""
-    return vl_convert.javascript_bundle()
+    return processes.apart(vl_convert.javascript_bundle)
 
 
 def curves(results: pd.DataFrame, params: Params) -> dict[str, Any]:

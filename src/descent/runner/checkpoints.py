@@ -39,7 +39,8 @@ class FileCheckpoint:
         """What the file holds; nothing where it cannot be read."""
         try:
             found = torch.load(self.path, map_location=device, weights_only=True)
-        except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError):
+        except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError) as error:
+            integrity.damage(error)
             return {}
         return found if isinstance(found, dict) else {}
 

@@ -1,17 +1,23 @@
 """Whether what lies in the store is what was put there; what is not is set aside, told, and made again."""
 
+import errno
 import hashlib
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from descent.io.folders import abandoned
+
 RECORD = "cell.json"
 ASIDE = ".damaged"  # the ending of what was set aside, for whoever wants to look at it
 APART = {"locks", "scores", "stacks"}  # folders of the store that are no cells
+# What is no damage: another user, or this one at another time, reads the same file.
+ELSEWHERE = (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 def sealed(place: Path, record: dict[str, Any]) -> str:
@@ -32,8 +38,19 @@ def fault(place: Path, fingerprint: str) -> str:
             return f"{RECORD} holds no digests of its files"
         wrong = [name for name, digest in files.items() if _digest(place / name) != digest]
     except (OSError, ValueError) as error:
-        return f"{type(error).__name__} reading it"
+        return damage(error)
     return f"{wrong[0]} is not what was written" if wrong else ""
+
+
+def damage(error: Exception) -> str:
+    """What an error in reading says of a file, in words.
+
+    Raises:
+        OSError: the error, which says nothing of the file.
+    """
+    if isinstance(error, OSError) and error.errno in ELSEWHERE:
+        raise error
+    return f"{type(error).__name__} reading it"
 
 
 def set_aside(place: Path, why: str) -> None:
@@ -41,7 +58,8 @@ def set_aside(place: Path, why: str) -> None:
     aside, number = place.with_name(f"{place.name}{ASIDE}"), 1
     while aside.exists():
         aside, number = place.with_name(f"{place.name}{ASIDE}{number}"), number + 1
-    place.rename(aside)
+    with suppress(FileNotFoundError):  # another process met it too
+        place.rename(aside)
     print(f"\n{place} is damaged ({why}): set aside as {aside.name}, and made again", file=sys.stderr, flush=True)
 
 
@@ -52,7 +70,7 @@ def scores(file: Path) -> pd.DataFrame | None:
     try:
         return pd.read_parquet(file, page_checksum_verification=True)
     except (OSError, ValueError, KeyError) as error:
-        set_aside(file, type(error).__name__)
+        set_aside(file, damage(error))
         return None
 
 
@@ -61,13 +79,16 @@ def survey(root: Path) -> Iterator[tuple[Path, str]]:
     for place in sorted(root.iterdir()) if root.is_dir() else []:
         if place.name in APART or ASIDE in place.name:
             continue
-        yield place, "a killed run left it" if place.name.startswith(".") else fault(place, place.name)
+        if not place.name.startswith("."):
+            yield place, fault(place, place.name)
+        elif abandoned(place):
+            yield place, "a killed run left it"
     for file in sorted((root / "scores").glob("*.parquet")):
         try:
             pd.read_parquet(file, page_checksum_verification=True)
             yield file, ""
         except (OSError, ValueError, KeyError) as error:
-            yield file, type(error).__name__
+            yield file, damage(error)
 
 
 def _digest(path: Path) -> str:

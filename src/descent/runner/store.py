@@ -95,7 +95,7 @@ def publish(fingerprint: str, weights: dict[str, Tensor], history: str, record: 
     """Add a finished cell, whole or not at all."""
     if has(fingerprint):  # another item shares the cell, and was faster
         return
-    with atomic_folder(folder(fingerprint), shared=True) as partial:
+    with atomic_folder(folder(fingerprint)) as partial:
         save_file({name: value.contiguous() for name, value in weights.items()}, partial / "weights.safetensors")
         (partial / "history.csv").write_text(history)
         (partial / integrity.RECORD).write_text(integrity.sealed(partial, record))
@@ -113,22 +113,35 @@ def record(out: Path, cell: Cell) -> dict:
     """What training noted of a cell of a stage's output folder.
 
     Raises:
-        UserError: the cell is not there.
+        UserError: the cell is not there, or damaged.
     """
+    place = out / cell.name
     try:
-        return json.loads((out / cell.name / "cell.json").read_text())
+        found = json.loads((place / integrity.RECORD).read_text())
     except FileNotFoundError:
-        raise UserError(f"{out / cell.name} is missing: run `dvc repro` to train it") from None
+        raise UserError(f"{place} is missing: run `dvc repro` to train it") from None
+    except (NotADirectoryError, IsADirectoryError, ValueError) as error:
+        raise UserError(_damaged(place, integrity.damage(error))) from None
+    if not isinstance(found, dict) or "fingerprint" not in found:
+        raise UserError(_damaged(place, f"{integrity.RECORD} is no record"))
+    return found
 
 
 def check(out: Path, cell: Cell, fingerprint: str) -> None:
-    """Raises UserError where the cell is missing, or was trained with other parameters, data or code."""
+    """Raises UserError where the cell is missing, damaged, or trained with other parameters, data or code."""
+    place = out / cell.name
     if record(out, cell)["fingerprint"] != fingerprint:
         raise UserError(
-            f"{out / cell.name} was trained with other parameters, data or code than params.yaml asks for now: "
+            f"{place} was trained with other parameters, data or code than params.yaml asks for now: "
             "run `dvc repro`, which trains what is missing (after a change of a local folder of pretrained "
             "weights `dvc repro --force` with the name of the training stage)"
         )
+    if why := integrity.fault(place, fingerprint):
+        raise UserError(_damaged(place, why))
+
+
+def _damaged(place: Path, why: str) -> str:
+    return f"{place} is damaged ({why}): run `dvc repro`, which takes it from {root().name} again or trains it"
 
 
 def weights(out: Path, cell: Cell) -> dict[str, Tensor]:

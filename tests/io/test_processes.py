@@ -1,0 +1,54 @@
+"""Calls in a process of their own: answers come back, signals are heard meanwhile, nobody is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from multiprocessing import active_children
+
+import pytest
+
+from descent.errors import UserError
+from descent.io.processes import apart
+from tests.fakes.core import ROOT, environment
+
+# A call that keeps Python's lock, as vl_convert's: no thread and no handler of its process runs meanwhile.
+HOLDS = "ctypes.PyDLL(None).sleep(20)"
+STAGE = f"""
+import ctypes, os
+from descent import errors
+from descent.io.processes import apart
+errors.run(lambda: apart(lambda: (print(os.getpid(), flush=True), {HOLDS})))
+"""
+
+
+def test_the_answer_comes_back_and_the_process_is_gone() -> None:
+    assert apart(lambda: (os.getpid() != os.getppid(), "x" * 1_000_000))[1] == "x" * 1_000_000
+    assert apart(os.getpid) != os.getpid()
+    assert not active_children()
+
+
+def test_a_killed_call_is_one_sentence() -> None:
+    with pytest.raises(UserError, match="a process was killed"):
+        apart(lambda: os.kill(os.getpid(), signal.SIGKILL))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_heard_during_a_call_that_holds_pythons_lock(number: signal.Signals) -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", STAGE],
+        cwd=ROOT,
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    child = int(parent.stdout.readline())
+    began = time.monotonic()
+    parent.send_signal(number)
+    _, told = parent.communicate(timeout=10)
+    assert time.monotonic() - began < 2
+    assert told.count("interrupted") == 1 and parent.returncode == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)

@@ -1,0 +1,61 @@
+"""What a user is told of an error: the right cause, and nothing where the program is at fault."""
+
+import errno
+import os
+
+import pytest
+
+from descent.errors import UserError, sentence
+
+MACHINES = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk is full",
+    errno.EACCES: "Permission denied; give yourself the right",
+    errno.EROFS: "Read-only file system; work in a folder that can be written",
+    errno.EMFILE: "Too many open files; raise the limit",
+    errno.ENAMETOOLONG: "File name too long; give it a shorter name",
+    errno.ENOENT: "No such file or directory; put it there",
+    errno.ENOTDIR: "Not a directory; remove what stands there",
+    errno.EIO: "Input/output error; check the disk",
+    errno.ENOMEM: "there is not enough memory",
+}
+
+
+@pytest.mark.parametrize("number", MACHINES, ids=errno.errorcode.get)
+def test_each_state_of_a_machine_has_its_own_sentence(number: int) -> None:
+    told = sentence(OSError(number, os.strerror(number), "data/it.csv"))
+    assert MACHINES[number] in told and "\n" not in told
+    assert "data/it.csv" in told or number == errno.ENOMEM
+    assert "disk is full" not in told or number in (errno.ENOSPC, errno.EDQUOT)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError("a fault of ours"),
+        OSError(errno.EBADF, "Bad file descriptor"),
+        OSError(errno.EINVAL, "Invalid argument", "data/it.csv"),
+        BrokenPipeError(errno.EPIPE, "Broken pipe"),
+        RuntimeError("PytorchStreamReader failed reading zip archive"),
+        ValueError("3 columns requested and two are there"),
+    ],
+    ids=repr,
+)
+def test_a_fault_of_the_program_is_no_full_disk_and_keeps_its_trace(error: Exception) -> None:
+    assert sentence(error) == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I/O error: No space left on device (os error 28)",
+        "131072 requested and 0 written",
+        "[enforce fail] . PytorchStreamWriter failed writing file data/0: file write failed",
+        "[enforce fail] . unexpected pos 64 vs 0",
+    ],
+)
+def test_what_libraries_say_of_a_full_disk_is_told_as_such_also_behind_another_error(words: str) -> None:
+    behind = RuntimeError("cannot close")
+    behind.__context__ = RuntimeError(words)
+    assert "the disk is full" in sentence(RuntimeError(words)) and "the disk is full" in sentence(behind)
+    assert sentence(UserError("as it is: No space left")) == "as it is: No space left"
