@@ -45,8 +45,7 @@ def digest(modules: tuple[str, ...]) -> str:
     """
     total = hashlib.sha256()
     for file in sorted(closure(modules)):
-        tree = _computes(ast.parse(file.read_text()))
-        total.update(f"{file.relative_to(SOURCE)}\n{ast.dump(tree)}\n".encode())
+        total.update(f"{file.relative_to(SOURCE)}\n{_computed(file.read_text())}\n".encode())
     return total.hexdigest()[:32]
 
 
@@ -64,12 +63,18 @@ def closure(modules: Iterable[str]) -> set[Path]:
 
 def imported(file: Path) -> Iterable[str]:
     """The names that a file imports, at its top or inside its functions; of `from a import b` both a and a.b."""
-    for node in ast.walk(ast.parse(file.read_text())):
+    return _imported(file.read_text())
+
+
+@cache  # by what the file says: the cells of a stage share most of their files
+def _imported(text: str) -> tuple[str, ...]:
+    names: list[str] = []
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
+            names += [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{name.name}" for name in node.names)
+            names += [node.module, *(f"{node.module}.{name.name}" for name in node.names)]
+    return tuple(names)
 
 
 def _carries(module: str) -> bool:
@@ -81,8 +86,10 @@ def _file(module: str) -> Path | None:
     return path if path.is_file() else None
 
 
-def _computes(tree: ast.Module) -> ast.Module:
-    """The tree without what cannot change a number."""
+@cache
+def _computed(text: str) -> str:
+    """The tree of a file without what cannot change a number."""
+    tree = ast.parse(text)
     tree.body = [node for node in tree.body if not _tells(node)]
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
@@ -92,7 +99,7 @@ def _computes(tree: ast.Module) -> ast.Module:
                 body[:1] = [] if len(body) > 1 else [ast.Pass()]
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             node.exc = node.exc.func
-    return tree
+    return ast.dump(tree)
 
 
 def _tells(node: ast.stmt) -> bool:
