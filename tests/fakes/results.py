@@ -3,6 +3,7 @@
 import json
 import math
 import zlib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +78,9 @@ EXPECTED = {  # the values that expectations here count on
     "eps": 0.13,
     "method": "constrained",
     "text.eps": 0.4,
-    "video.evaluation.bootstrap": 20,
-    "text.evaluation.bootstrap": 20,
-    "lm.evaluation.bootstrap": 20,
+    "video.evaluation.bootstrap": 5,
+    "text.evaluation.bootstrap": 5,
+    "lm.evaluation.bootstrap": 5,
     "objectives.constrained.models.ut.cap_layer": 1,
     "profiles.demo.video.layers": [3, 5],
     "profiles.demo.video.eps": [0.0, 0.15],
@@ -94,10 +95,18 @@ EXPECTED = {  # the values that expectations here count on
 }
 
 
+_TABLES: dict[str, pd.DataFrame] = {}
+
+
 def fake_params(changes: dict[str, Any] | None = None, **knobs: Any) -> Params:
     """The demo profile of tests/params.yaml with EXPECTED, then `changes` by dotted names, then `knobs`."""
-    values = read(PARAMS) | {"components": COMPONENTS}
-    for path, value in [*EXPECTED.items(), *(changes or {}).items(), *knobs.items()]:
+    return _params(json.dumps([*EXPECTED.items(), *(changes or {}).items(), *knobs.items()]))
+
+
+@cache
+def _params(changes: str) -> Params:
+    values = json.loads(_frozen())
+    for path, value in json.loads(changes):
         *parents, last = path.split(".")
         node = values
         for parent in parents:
@@ -106,8 +115,23 @@ def fake_params(changes: dict[str, Any] | None = None, **knobs: Any) -> Params:
     return Params.model_validate_json(json.dumps(values))
 
 
+@cache
+def _frozen() -> str:
+    return json.dumps(read(PARAMS) | {"components": COMPONENTS})
+
+
 def fake_results(params: Params) -> pd.DataFrame:
-    """Rows for every cell that params.yaml asks for, video first; only the constrained arm always descends."""
+    """Rows for every cell that params.yaml asks for, video first; only the constrained arm always descends.
+
+    Whoever asks with equal parameters shares them; pandas copies what a test changes.
+    """
+    asked = params.model_dump_json()
+    if asked not in _TABLES:
+        _TABLES[asked] = _table(params)
+    return _TABLES[asked].copy(deep=False)
+
+
+def _table(params: Params) -> pd.DataFrame:
     video = [(dataset, model) for dataset in params.video.datasets for model in params.video.models]
     cells = [cell for item in video for cell in grid(params, "video", *item)]
     studies = {name: params.studied(name).task for name in params.studies}
