@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from descent.analysis.case import Case
+from descent.analysis.lost import chance
 from descent.analysis.select import last_layer, select
 
 BETTER = 0.1  # P5: by which share a denoiser beats a map that learns nothing
@@ -37,7 +38,8 @@ def _denoises(case: Case) -> str:
 def _classifies(case: Case) -> str:
     """Without noise 10 points better than the most frequent answer; the noise costs one arm 5 points or more."""
     cells, evidence = case.cells, case.evidence
-    guess = cells["dataset"].map(evidence.chance if case.task == "text" else lambda _: UNIGRAM).astype(float)
+    text = case.task == "text"
+    guess = cells["dataset"].map(lambda name: chance(evidence.params, name) if text else UNIGRAM).astype(float)
     keys = ["dataset", "model", "eps", "layers", "arm", "varied"]
     clean = cells["accuracy_clean"].astype(float).where(~cells["lost"], guess) - guess
     low = clean.groupby([cells[key] for key in keys]).median()
