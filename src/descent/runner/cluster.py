@@ -100,6 +100,7 @@ def _task(
 ) -> None:
     """On a worker: one stack, once this host is found to be as the driver's."""
     enter(here, mark)
+    store.use_leases(True)
     torch.set_num_threads(own_threads)
     done = 0
 

@@ -16,6 +16,7 @@ from descent.config import Params
 from descent.errors import UserError
 from descent.io import processes
 from descent.io.failures import reason
+from descent.runner import store
 from descent.runner.devices import cores, share, threads, visible
 from descent.runner.schema import ALONE, Ray
 
@@ -38,6 +39,7 @@ def use(params: Params) -> None:
     """Run the stacks of this process as params.yaml says; a stage's entry calls it once."""
     global _way
     _way = Way(params.executor, params.gpu_share, params.ray)
+    store.use_leases(params.executor == "ray")
 
 
 def run_all(

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pandas as pd
-from filelock import FileLock, Timeout
+from filelock import FileLock, SoftFileLease, Timeout
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -22,6 +22,9 @@ from descent.cells import Cell
 from descent.errors import UserError
 from descent.io.folders import atomic_folder, lasting, write_text
 from descent.runner import integrity
+
+LEASE = 30.0  # seconds
+_shared = False
 
 
 def root() -> Path:
@@ -173,15 +176,24 @@ def missed(fingerprint: str, tolerance: float) -> float:
     return max(0.0, float(log.loc[log["epoch"] == epoch, "violation_validation"].max()) - tolerance)
 
 
+def use_leases(shared: bool) -> None:
+    """Whether several hosts share the store: the rights that this process holds then end by themselves."""
+    global _shared
+    _shared = shared
+
+
 @contextmanager
 def file_lock(name: str, label: str = "") -> Iterator[None]:
     """Hold the right to train one matrix item, or one stack, which other items may share.
 
-    A DVC that was killed leaves its stage running; the next run waits for it and takes its cells.
+    A DVC that was killed leaves its stage running; the next run waits for it and takes its cells. On one host the
+    system gives the right back when its holder dies. Between hosts it cannot, and a host may freeze: there it is a
+    lease, which another takes over LEASE seconds after the holder was last heard of. A holder that wakes again
+    writes what the other writes: cells are published whole, and the same cell has the same bytes.
     """
-    path = root() / "locks" / f"{name}.lock"
+    path = root() / "locks" / f"{name}.{'lease' if _shared else 'lock'}"
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path)
+    lock = SoftFileLease(path, lease_duration=LEASE) if _shared else FileLock(path)
     try:
         lock.acquire(timeout=0)
     except Timeout:

@@ -1,0 +1,74 @@
+"""The right to train between hosts: it ends by itself where its holder is frozen or killed, and not before."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from descent.runner import store
+
+ROOT = Path(__file__).parents[2]
+HOLDER = """import sys, time
+from descent.runner import store
+store.LEASE = float(sys.argv[1])
+store.use_leases(sys.argv[3] == "lease")
+with store.file_lock("item"):
+    print("held", flush=True)
+    time.sleep(float(sys.argv[2]))
+"""
+
+
+@pytest.fixture(autouse=True)
+def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DVC_ROOT", raising=False)
+    monkeypatch.setattr(store, "LEASE", 1.5)
+    store.use_leases(True)
+    yield
+    store.use_leases(False)
+
+
+@contextmanager
+def holder(seconds: float, kind: str = "lease") -> Iterator[subprocess.Popen]:
+    words = [sys.executable, "-c", HOLDER, str(store.LEASE), str(seconds), kind]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None and process.stdout.readline() == "held\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def waited() -> float:
+    """Seconds until the right is ours."""
+    began = time.monotonic()
+    with store.file_lock("item"):
+        return time.monotonic() - began
+
+
+def test_a_holder_that_works_keeps_the_right_for_longer_than_a_lease_lasts() -> None:
+    with holder(2 * store.LEASE) as process:
+        assert waited() > 1.5 * store.LEASE
+        assert process.wait(10) == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
+def test_of_a_holder_that_is_frozen_or_killed_another_takes_the_right_over(how: signal.Signals) -> None:
+    with holder(60) as process:
+        process.send_signal(how)
+        assert waited() < 10 * store.LEASE
+
+
+def test_on_one_host_the_right_is_free_as_soon_as_its_holder_is_killed() -> None:
+    store.use_leases(False)
+    with holder(60, "lock") as process:
+        process.kill()
+        process.wait()
+        assert waited() < store.LEASE
