@@ -109,6 +109,11 @@ def test_what_is_no_clip_is_one_sentence(tmp_path: Path, name: str) -> None:
         clip_at(tmp_path / name)
 
 
+def test_a_clip_that_is_not_there_is_one_sentence() -> None:
+    with pytest.raises(UserError, match=r"there is no nowhere/clip\.avi"):
+        denoise.clip(small_params(), Path("nowhere/clip.avi"), Path("cell"), 0.0)
+
+
 def test_an_impossible_level_of_noise_is_one_sentence() -> None:
     with pytest.raises(UserError, match="zero or above"):
         denoise.clip(small_params(), Path("clip.avi"), Path("cell"), -1.0)

@@ -368,7 +368,7 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
 
 def test_shifts_are_means_of_log_ratios_by_seed(params: Params) -> None:
     place = {"profile": "small", "experiment": "video", "model": "ut", "eps": 0.13, "varied": "", "split": "test"}
-    place |= {"shift": "salt_and_pepper", "metric": "rmse", "bin": 0.0, "layers": 3, "layer": 3}
+    place |= {"shift": "salt_and_pepper", "metric": "rmse", "bin": 0.0, "layers": 3, "layer": 3, "tested": ""}
     rows, by_seed = [], []
     for seed in (0, 1, 2):
         gains = []

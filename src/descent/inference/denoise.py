@@ -35,10 +35,12 @@ def clip(params: Params, source: Path, folder: Path, gamma: float) -> list[str]:
         gamma: noise to put on the clip first, in units of the cell's data set's sigma; 0 takes it as it is.
 
     Raises:
-        UserError: a clip that cannot be read, or no such cell.
+        UserError: a clip that is not there or cannot be read, or no such cell.
     """
     if not 0 <= gamma < float("inf"):
         raise UserError(f"NOISE={gamma:g}: the level of noise to add is zero or above")
+    if not source.exists():
+        raise UserError(f"there is no {source}: FILE names a video, a picture or a folder of frames")
     own = clip_at(source)
     cell, net = trained.load(params, folder, "video")
     frame, budget = params.video.frame, budget_of(params, cell.model)
