@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 
 import numpy as np
@@ -50,9 +51,10 @@ class Shifted:
             (gradient,) = torch.autograd.grad(loss(inputs), inputs)
         return {"gradient": gradient}
 
-    def of_words(self, words: list[str], level: float, numbers: np.random.Generator) -> list[str]:
-        """What a shift that sees words makes of those of a text."""
-        return self.module.apply(words, level, numbers, settings=self.settings)
+    @property
+    def of_words(self) -> Callable[[list[str], float, np.random.Generator], list[str]]:
+        """What a shift that sees words makes of those of a text; to be asked for once, and not for every text."""
+        return partial(self.module.apply, settings=self.settings)
 
     @property
     def sees(self) -> str:

@@ -1,6 +1,6 @@
 """Test texts as a shift of words sees them: their tokens as words, and those that it leaves as tokens again."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, groupby
@@ -49,11 +49,15 @@ class Words:
     def _part(self, ids: list[int], level: float, numbers: np.random.Generator) -> list[int]:
         # Tokens of a part that the shift leaves alone stay as they are, whatever a tokenizer makes of its text.
         words = self._tokenizer.decode(ids, skip_special_tokens=False).split()
-        changed = self.shift.of_words(words, level, numbers)
+        changed = self._change(words, level, numbers)
         return ids if changed == words else self._encoded(changed)
 
     def _encoded(self, words: Sequence[str]) -> list[int]:
         return self._tokenizer.encode(" ".join(words), add_special_tokens=False).ids
+
+    @cached_property
+    def _change(self) -> Callable[[list[str], float, np.random.Generator], list[str]]:
+        return self.shift.of_words
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
