@@ -19,12 +19,13 @@ LATEST = 300  # seconds that a stage may take
 TINY = {"layers": [2], "epochs": 2, "eps": [0.0], "seeds": [0]}
 PARAMS = {
     "video.models": ["ut"],
-    "video.evaluation.bootstrap": 5,
+    "video.evaluation": {"gammas": [0.0, 0.3, 0.6], "noise_draws": 1, "bootstrap": 5},
     "video.frame": {"size": 16, "patch": 8, "split": "official"},
     "text.datasets": ["imdb"],
     "text.models": ["ut_text"],
-    "text.evaluation.bootstrap": 5,
+    "text.evaluation": {"gammas": [0.0, 1.0, 2.0], "noise_draws": 1, "bootstrap": 5},
     "lm.datasets": ["alpaca"],
+    "lm.evaluation": {"gammas": [0.0, 0.25, 1.0], "noise_draws": 1, "bootstrap": 5},
     "studies": ["infeasible"],
     "study.infeasible": {"model": "ut", "layers": 2},
     "profiles.demo.data.ucsd": {"generate": {"seed": 1, "train_clips": 3, "test_clips": 2, "frames": 12}},
