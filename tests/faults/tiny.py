@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,8 @@ STAGES = [
     *("collect", "scorecard", "plots", "plots_page"),
     *("figures video", "figures text", "figures lm", "figures beyond", "report"),
 ]
+# On the page and in what figures say of themselves: the commit, and seconds of training by task.
+OF_A_RUN = re.compile(r"unknown \(no git checkout\)|\b[0-9a-f]{12}\b|\b(video|text|lm|study) \d+\.\d")
 DVC = ("dvc.yaml", ".dvcignore", ".gitignore", ".dvc/config")  # what makes a project one of DVC's
 
 
@@ -151,7 +154,7 @@ def unlike(folder: Path, calm: Path) -> str:
 
 
 def _timeless(path: Path) -> bytes:
-    """The content of a file, without seconds and times of day."""
+    """The content of a file, without seconds, times of day and the commit."""
     if path.name == "cell.json":
         record = json.loads(path.read_text())
         del record["made_by"]["seconds"], record["made_by"]["finished"]
@@ -159,6 +162,8 @@ def _timeless(path: Path) -> bytes:
         return json.dumps(record).encode()
     if path.name in ("summary.csv", "history.csv"):
         return pd.read_csv(path).drop(columns="seconds").to_csv(index=False).encode()
+    if path.name == "index.html" or path.parts[-3:-2] == ("shown",):
+        return OF_A_RUN.sub("", path.read_text()).encode()
     if path.suffix != ".parquet":
         return path.read_bytes()
     table = pd.read_parquet(path)
