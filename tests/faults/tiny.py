@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,12 +20,13 @@ LATEST = 300  # seconds that a stage may take
 TINY = {"layers": [2], "epochs": 2, "eps": [0.0], "seeds": [0]}
 PARAMS = {
     "video.models": ["ut"],
-    "video.evaluation.bootstrap": 5,
+    "video.evaluation": {"gammas": [0.0, 0.3, 0.6], "noise_draws": 1, "bootstrap": 5},
     "video.frame": {"size": 16, "patch": 8, "split": "official"},
     "text.datasets": ["imdb"],
     "text.models": ["ut_text"],
-    "text.evaluation.bootstrap": 5,
+    "text.evaluation": {"gammas": [0.0, 1.0, 2.0], "noise_draws": 1, "bootstrap": 5},
     "lm.datasets": ["alpaca"],
+    "lm.evaluation": {"gammas": [0.0, 0.25, 1.0], "noise_draws": 1, "bootstrap": 5},
     "studies": ["infeasible"],
     "study.infeasible": {"model": "ut", "layers": 2},
     "profiles.demo.data.ucsd": {"generate": {"seed": 1, "train_clips": 3, "test_clips": 2, "frames": 12}},
@@ -45,6 +47,8 @@ STAGES = [
     *("collect", "scorecard", "plots", "plots_page"),
     *("figures video", "figures text", "figures lm", "figures beyond", "report"),
 ]
+# On the page and in what figures say of themselves: the commit, and seconds of training by task.
+OF_A_RUN = re.compile(r"unknown \(no git checkout\)|\b[0-9a-f]{12}\b|\b(video|text|lm|study) \d+\.\d")
 DVC = ("dvc.yaml", ".dvcignore", ".gitignore", ".dvc/config")  # what makes a project one of DVC's
 
 
@@ -150,7 +154,7 @@ def unlike(folder: Path, calm: Path) -> str:
 
 
 def _timeless(path: Path) -> bytes:
-    """The content of a file, without seconds and times of day."""
+    """The content of a file, without seconds, times of day and the commit."""
     if path.name == "cell.json":
         record = json.loads(path.read_text())
         del record["made_by"]["seconds"], record["made_by"]["finished"]
@@ -158,6 +162,8 @@ def _timeless(path: Path) -> bytes:
         return json.dumps(record).encode()
     if path.name in ("summary.csv", "history.csv"):
         return pd.read_csv(path).drop(columns="seconds").to_csv(index=False).encode()
+    if path.name == "index.html" or path.parts[-3:-2] == ("shown",):
+        return OF_A_RUN.sub("", path.read_text()).encode()
     if path.suffix != ".parquet":
         return path.read_bytes()
     table = pd.read_parquet(path)

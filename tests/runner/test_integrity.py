@@ -1,6 +1,7 @@
 """Damage of every kind to the store: set aside with one line, and made again; nothing is taken as it is."""
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,6 +99,17 @@ def test_what_is_whole_is_taken_as_it_is(trained: list, capsys: pytest.CaptureFi
     assert trained == [] and "damaged" not in capsys.readouterr().err
     check_store.main()
     assert ": 2 whole, 0 damaged" in capsys.readouterr().out
+
+
+def test_looking_at_a_cell_costs_less_than_a_hundredth_of_training_it(trained: list) -> None:
+    item = train_cells(small_params(BUDGET), *WORDS)
+    made = store.record(item.runs, item.cells[0])
+    place = store.folder(made["fingerprint"])
+    began = time.process_time()
+    for _ in range(50):
+        assert not integrity.fault(place, place.name)
+    looked = (time.process_time() - began) / 50
+    assert looked < 0.01 * made["made_by"]["seconds"] / made["made_by"]["cells_in_stack"]
 
 
 @pytest.mark.parametrize("damage", [cut, flip, lambda path: path.write_bytes(b"")])
