@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PYTHONUNBUFFERED := 1
-# bytecode is kept: without it every stage and every worker of the tests compiles the project anew, 5 to 10 s
+# bytecode is kept: without it each worker of the tests compiles the project anew, for 9 s
 export PYTHONDONTWRITEBYTECODE :=
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
