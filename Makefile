@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PYTHONUNBUFFERED := 1
+# bytecode is kept: without it each worker of the tests compiles the project anew, for 9 s
+export PYTHONDONTWRITEBYTECODE :=
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
@@ -62,10 +64,10 @@ complete: setup  ## PROMPT="..." [CELL=data/runs/...]: what a trained language m
 	@python -m stages.complete "$$PROMPT" "$$CELL"
 
 test: setup  ## all tests
-	pytest -q -n 2
+	pytest -q -n 2 --dist worksteal
 
 test-fast: setup  ## the tests that take seconds
-	pytest -q -n 2 -m "not slow"
+	pytest -q -n 2 --dist worksteal -m "not slow"
 
 lint: setup  ## style and format
 	ruff check .

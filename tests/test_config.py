@@ -1,5 +1,6 @@
 """params.yaml is read strictly: whatever is wrong ends in one message that names where and what is allowed."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +11,11 @@ import pytest
 from descent.cells import Cell, grid, study_cells
 from descent.components import TASKS
 from descent.config import Params, load, of_results
-from descent.errors import UserError
+from descent.errors import UserError, run
 from descent.former import MOVED
 from descent.schema import validated
 from descent.tasks.common.items import budget_of, setting, settings_by_arm
+from stages import train
 from tests.fakes.core import (
     PARAMS,
     PRIMAL_DUAL,
@@ -437,6 +439,14 @@ def test_parameters_do_not_change_once_read() -> None:
         small_params().video.tolerance = 0.5
 
 
+def test_a_stage_ends_with_one_message_and_no_traceback(tmp_path: Path) -> None:
+    write_params(make_project(tmp_path / "project"), {"eps": -1})
+    command = [sys.executable, "-m", "stages.train", "video", "ucsd", "dust"]
+    found = subprocess.run(command, cwd=tmp_path / "project", env=environment(), capture_output=True, text=True)
+    assert found.returncode == 1 and "eps: Input should be greater than or equal to 0" in found.stderr
+    assert "Traceback" not in found.stderr and "train.py" in found.stderr
+
+
 @pytest.mark.parametrize(
     ("changes", "words", "told"),
     [
@@ -448,14 +458,16 @@ def test_parameters_do_not_change_once_read() -> None:
         ({}, ("video", "avenue", "dust"), "dvc repro --force preprocess_video@avenue"),
     ],
 )
-def test_a_stage_ends_with_one_message_and_no_traceback(
-    tmp_path: Path, changes: dict, words: tuple[str, ...], told: str
+def test_what_is_wrong_ends_a_stage_with_its_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict, words: tuple[str, ...], told: str
 ) -> None:
-    write_params(make_project(tmp_path / "project"), changes)
-    command = [sys.executable, "-m", "stages.train", *words]
-    found = subprocess.run(command, cwd=tmp_path / "project", env=environment(), capture_output=True, text=True)
-    assert found.returncode == 1 and told in found.stderr
-    assert "Traceback" not in found.stderr and "train.py" in found.stderr
+    write_params(tmp_path, changes)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # a stage's answers to signals are not pytest's
+    monkeypatch.setattr("descent.runner.executor.use", lambda _: None)  # nor is its executor that of other tests
+    with pytest.raises(SystemExit) as ended:
+        run(train.main, *words)
+    assert told in ended.value.code and not Path("data/runs/video/ucsd/dust").exists()
 
 
 def test_the_parameters_of_the_results_are_read_back_without_what_changes_no_result(

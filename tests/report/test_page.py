@@ -217,7 +217,8 @@ def test_a_part_that_is_left_out_leaves_the_rest_whole(project: Path, tmp_path: 
     monkeypatch.setattr("descent.config.load", lambda *_: few)
     identities = list(made_up[summary.CELL[1:]].itertuples(index=False, name=None))
     for path, cells in summary.declared(few).items():
-        results.write(made_up[[identity in set(cells) for identity in identities]], path)
+        wanted = set(cells)
+        results.write(made_up[[identity in wanted for identity in identities]], path)
     assert len(pd.read_parquet("data/scores/study/alpha.parquet")) == 0
     with pytest.raises(UserError, match="avenue-looks is missing: run `dvc repro` to evaluate it"):
         collect.main()

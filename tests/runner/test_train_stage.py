@@ -209,7 +209,7 @@ def kill(process: subprocess.Popen, project: Path) -> None:
 
 @pytest.mark.slow
 def test_a_stage_killed_twice_ends_with_the_weights_of_an_undisturbed_one(tmp_path: Path) -> None:
-    plan = {"training.checkpoint_seconds": 0.0, f"{BUDGET}.epochs": 100, f"{BUDGET}.eps": [0.0, 0.5]}
+    plan = {"training.checkpoint_seconds": 0.0, f"{BUDGET}.epochs": 40, f"{BUDGET}.eps": [0.5]}
     projects = [make_project(tmp_path / name) for name in ("calm", "killed")]
     for project in projects:
         write_params(project, plan)
@@ -219,7 +219,7 @@ def test_a_stage_killed_twice_ends_with_the_weights_of_an_undisturbed_one(tmp_pa
         kill(start(killed), killed)
         assert not (killed / OUT).exists()
     assert start(killed).wait() == 0
-    assert len(names(calm / OUT)) == 12 and names(killed / OUT) == names(calm / OUT)
+    assert len(names(calm / OUT)) == 8 and names(killed / OUT) == names(calm / OUT)
     for name in names(calm / OUT):
         one, two = calm / OUT / name, killed / OUT / name
         assert (one / "weights.safetensors").read_bytes() == (two / "weights.safetensors").read_bytes()

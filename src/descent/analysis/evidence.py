@@ -42,6 +42,11 @@ class Evidence:
         diverged = cells["diverged"].fillna(False).astype(bool)
         return cells.assign(lost=cells["trained"] & (diverged | (cells["epoch"].fillna(1) == 0)))
 
+    @cached_property
+    def answers(self) -> dict[tuple, str]:
+        """What the preconditions found in groups of cells, for the claims that share them."""
+        return {}
+
     def by_cell(self, experiment: str, name: str) -> pd.DataFrame:
         """`<name>_replicate` of every trained cell; index SETTING and seed, a column a resample, 0 the test set.
 

@@ -39,9 +39,17 @@ def failed(case: Case) -> str:
 
 def failed_by_model(case: Case) -> dict[str, str]:
     """Why each of the claim's models is left out of it (P3 to P6); empty where it is not."""
-    return {
-        str(model): _sentence(replace(case, pairs=rows), OF_MODEL) for model, rows in case.pairs.groupby("model")
-    }
+    return {str(model): _of_model(replace(case, pairs=rows)) for model, rows in case.pairs.groupby("model")}
+
+
+def _of_model(case: Case) -> str:
+    """P3 to P6; many claims ask them of the same cells in the same way, so each answer is found once."""
+    claim, cells = case.claim, case.pairs[["dataset", "model", "eps"]].drop_duplicates()
+    asked = (claim.experiment, claim.enforced, claim.capacity, *cells.itertuples(index=False, name=None))
+    answers = case.evidence.answers
+    if asked not in answers:
+        answers[asked] = _sentence(case, OF_MODEL)
+    return answers[asked]
 
 
 def _sentence(case: Case, checks: Iterable[Callable[[Case], str]]) -> str:

@@ -120,7 +120,7 @@ def test_a_contradiction_of_changed_facts_keeps_the_other_words() -> None:
 
 
 def test_generation_is_fast() -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()  # and not of the clock: other tests keep the cores busy
     for name in DEMO:
         generate(name, seed=0)
-    assert time.perf_counter() - begin < 2.0
+    assert time.process_time() - begin < 2.0
