@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from tests.faults.tiny import STAGES, Step, dvc, resumed, stage, start, unlike, whole
+from tests.faults.tiny import ALL, STAGES, Step, dvc, resumed, stage, start, unlike, whole
 
 SECONDS = 2.0  # from a signal to the end of a stage
 HANG = 60  # seconds to the end of anything
@@ -100,7 +100,7 @@ def _under_dvc(random: Random) -> Iterator[Step]:
         name = f"interruption of dvc repro: the {number + 1}th, {kind.name} to {'its group' if group else 'dvc'}"
         yield name, partial(_repro_interrupted, number=kind, group=group, after=random.uniform(2.0, 9.0))
     yield "after its interruptions dvc.lock", partial(whole, command=stage("whole_lock"))
-    yield "after its interruptions dvc repro", partial(whole, command=dvc("repro"))
+    yield "after its interruptions dvc repro", partial(whole, command=dvc("repro"), seconds=ALL)
     yield "after its interruptions dvc repro has nothing to do", _up_to_date
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ import pandas as pd
 from tests.fakes import core
 
 LATEST = 300  # seconds that a stage may take
+ALL = 1200  # seconds that all of them may take
 TINY = {"layers": [2], "epochs": 2, "eps": [0.0], "seeds": [0]}
 PARAMS = {
     "video.models": ["ut"],
@@ -100,14 +102,15 @@ def dvc(*words: str) -> list[str]:
     return [sys.executable, "-m", "dvc", *words]
 
 
-def whole(folder: Path, command: Sequence[str]) -> str:
+def whole(folder: Path, command: Sequence[str], seconds: int = LATEST) -> str:
     """Run a command to its end; what went wrong, in words."""
     process = start(folder, command)
     try:
-        output, _ = process.communicate(timeout=LATEST)
+        output, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        process.kill()
-        return f"hang: more than {LATEST} s"
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return f"hang: more than {seconds} s"
     return f"ended with {process.returncode}: {output[-600:]}" if process.returncode else ""
 
 

@@ -8,7 +8,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from tests.faults.tiny import LATEST, Step, dvc, made, project, resumed, stage, start, unlike, whole
+from tests.faults.tiny import ALL, LATEST, Step, dvc, made, project, resumed, stage, start, unlike, whole
 
 TRAIN = stage("train video ucsd")
 READ = "data/prepared/ucsd"  # what TRAIN reads
@@ -27,14 +27,14 @@ def campaign(folder: Path, calm: Path) -> dict[str, str]:
 def _two_repros() -> list[Step]:
     return [
         ("two at once: two dvc repro in one checkout", _started_together),
-        ("two at once: what is left to dvc repro then", partial(whole, command=dvc("repro"))),
+        ("two at once: what is left to dvc repro then", partial(whole, command=dvc("repro"), seconds=ALL)),
     ]
 
 
 def _started_together(folder: Path) -> str:
     """Both at once; DVC may turn one of them away, in a sentence."""
     both = [start(folder, dvc("repro")) for _ in range(2)]
-    said = [process.communicate(timeout=2 * LATEST)[0] for process in both]
+    said = [process.communicate(timeout=ALL)[0] for process in both]
     wrong = [
         text for process, text in zip(both, said, strict=True) if process.returncode and not _turned_away(text)
     ]
@@ -55,7 +55,7 @@ def _experiment_beside(folder: Path) -> str:
     repro = start(folder, dvc("repro"))
     experiment = start(folder, dvc("exp", "run", "--temp", "--name", "beside"))
     for process in (experiment, repro):
-        said, _ = process.communicate(timeout=2 * LATEST)
+        said, _ = process.communicate(timeout=ALL)
         if process.returncode:
             return f"{' '.join(process.args[2:])} ended with {process.returncode}: {said[-900:]}"
     revision = _git(folder, "for-each-ref", "--format=%(objectname)", "refs/exps/*/*/beside").split()
