@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -30,7 +31,7 @@ from tests.faults.case import Case
 from tests.faults.cases.store import PARAMS, cut
 
 PREPARED = Path("data/prepared/ucsd")
-META, FRAMES = PREPARED / "meta.json", PREPARED / "train.npy"
+META, FRAMES = PREPARED / "meta.json", PREPARED / "training.npy"
 RESULTS, USED = Path("data/results.parquet"), Path("data/params.json")
 STUDY = {"study.infeasible": {"model": "ut", "layers": 2}}
 CLIP = Path("clip.png")
@@ -70,8 +71,8 @@ def picture(side: int = 16) -> None:
     assert cv2.imwrite(str(CLIP), np.full((side, side), 100, np.uint8))
 
 
-def of_fewer_frames() -> None:
-    np.save(FRAMES, np.load(FRAMES)[:5])
+def changed(change: Callable[[np.ndarray], np.ndarray]) -> None:
+    np.save(FRAMES, change(np.load(FRAMES)))
 
 
 AGAIN = "run `dvc repro`|missing|dvc repro"
@@ -105,7 +106,11 @@ BETWEEN: list[tuple[str, Callable[[], object], str]] = [
     ("prepared data without their frames", within(FRAMES.unlink, trained), AGAIN),
     ("prepared data cut in half", within(lambda: cut(FRAMES), trained), AGAIN),
     ("prepared data of garbage", within(written(FRAMES, b"garbage" * 99), trained), AGAIN),
-    ("prepared data of fewer frames", within(of_fewer_frames, trained), AGAIN),
+    ("prepared data of fewer frames", within(partial(changed, lambda frames: frames[:5]), trained), AGAIN),
+    ("prepared data of no bytes", within(written(FRAMES, b""), trained), AGAIN),
+    ("prepared data of fractions", within(partial(changed, lambda frames: frames / 255), trained), AGAIN),
+    ("prepared data of a frame size of their own", within(partial(changed, lambda f: f[:, :6]), trained), AGAIN),
+    ("prepared data with meta.json a list", within(written(META, "[]"), trained), AGAIN),
     ("prepared data with meta.json of garbage", within(written(META, "{"), trained), AGAIN),
     ("prepared data with meta.json of nothing", within(written(META, "{}"), trained), AGAIN),
     ("results of garbage", within(written(RESULTS, b"garbage" * 9), written(USED, "{}"), plots.main), AGAIN),

@@ -78,7 +78,9 @@ def test_load_gives_the_statistics_of_the_training_frames(folder: Path) -> None:
     assert (prepared.name, prepared.size, prepared.patch, prepared.synthetic) == ("fake", 12, 4, False)
 
 
-@pytest.mark.parametrize("lost", ["everything", "meta.json", "test.npy", "frames"])
+@pytest.mark.parametrize(
+    "lost", ["everything", "meta.json", "test.npy", "frames", "bytes", "whole numbers", "rows"]
+)
 def test_incomplete_data_are_told(lost: str, folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "fake"
     if lost != "everything":
@@ -88,6 +90,11 @@ def test_incomplete_data_are_told(lost: str, folder: Path, tmp_path: Path) -> No
                 (copy / path.name).write_bytes(path.read_bytes())
     if lost == "frames":
         np.save(copy / "training.npy", noise(3, seed=0))
+    if lost == "bytes":
+        (copy / "test.npy").write_bytes(b"")
+    if lost in ("whole numbers", "rows"):
+        whole = np.load(folder / "test.npy")
+        np.save(copy / "test.npy", whole / 255 if lost == "whole numbers" else whole[:, 1:])
     with pytest.raises(UserError, match=r"missing or incomplete.*preprocess_video@fake"):
         video.load(copy)
 

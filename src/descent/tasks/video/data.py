@@ -173,12 +173,14 @@ def load(folder: Path) -> Prepared:
 
     Raises:
         UserError: the folder is missing or incomplete.
+        OSError: a file of it cannot be read.
     """
     try:
         meta = json.loads((folder / "meta.json").read_text())
         for name in set(ARRAYS.values()):
             frames = sum(meta["frames"][split] for split, array in ARRAYS.items() if array == name)
-            if len(np.load(folder / name, mmap_mode="r")) != frames:
+            found, shape = np.load(folder / name, mmap_mode="r"), (frames, meta["size"], meta["size"])
+            if (found.dtype, found.shape) != (np.uint8, shape):
                 raise ValueError(f"{name} does not hold {frames} frames")
         return Prepared(
             folder=folder,
@@ -186,7 +188,7 @@ def load(folder: Path) -> Prepared:
             clips={split: [tuple(clip) for clip in clips] for split, clips in meta["clips"].items()},
             **{key: meta[key] for key in ("sigma", "mean", "rms", "size", "patch", "digest", "synthetic")},
         )
-    except (OSError, ValueError, KeyError):
+    except (FileNotFoundError, EOFError, ValueError, KeyError, TypeError):
         raise UserError(
             f"{folder} is missing or incomplete: run `dvc repro --force preprocess_video@{folder.name}`"
         ) from None
