@@ -123,7 +123,7 @@ def values_of(params: Params) -> dict[str, Any]:
         (
             {"text.evaluation.shifts": ["salt_and_pepper"]},
             "text.evaluation.shifts",
-            "salt_and_pepper does not fit text; shifts that do: gaussian",
+            "salt_and_pepper does not fit text; shifts that do: character_swaps, gaussian",
         ),
         ({"profiles.demo.video.shifts": ["fog"]}, "profiles.demo.video.shifts", "unknown name 'fog'"),
         ({"video.evaluation.shifts": ["gaussian"] * 2}, "video.evaluation.shifts", "twice"),
