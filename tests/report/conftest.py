@@ -6,6 +6,7 @@ import pytest
 
 from descent.analysis import results, summary
 from descent.config import Params
+from descent.paths import TRANSFER_SCORES
 from stages import collect, figures, scorecard
 from stages import report as report_stage
 from tests.fakes.looks import keep_nothing
@@ -39,7 +40,8 @@ def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr("descent.config.load", lambda *_: params)
         for path, cells in summary.declared(params).items():
             wanted = set(cells)
-            results.write(made_up[[identity in wanted for identity in identities]], path)
+            own = made_up[[identity in wanted for identity in identities]]
+            results.write(own[own["tested"].fillna("").ne("") == (path == TRANSFER_SCORES)], path)
         keep_nothing(params)
         collect.main()
         for part, names in PARTS.items():
