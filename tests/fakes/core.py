@@ -22,7 +22,7 @@ from descent.components import load as component
 from descent.config import Params
 from descent.io import core_yaml
 from descent.primal_dual.problem import Problem
-from descent.runner import items, scores
+from descent.runner import integrity, items, scores
 from descent.runner.checkpoints import FileCheckpoint
 from descent.runner.items import Item
 from descent.schema import validated
@@ -224,6 +224,12 @@ def enter_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
     monkeypatch.chdir(make_project(folder))
     monkeypatch.delenv("DVC_ROOT", raising=False)
     return load(Path("data/prepared") / DATASET)
+
+
+def seal(folder: Path, **record: Any) -> None:
+    """Have a cell's record vouch for its files as a test has changed them, and change the record."""
+    known = json.loads((folder / integrity.RECORD).read_text())
+    (folder / integrity.RECORD).write_text(integrity.sealed(folder, known | record))
 
 
 def item_of(params: Params, *words: str) -> Item:

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from descent.analysis import results, summary
+from descent.analysis import summary
 from descent.config import Params
-from descent.paths import TRANSFER_SCORES
 from stages import collect, figures, scorecard
 from stages import report as report_stage
 from tests.fakes.looks import keep_nothing
 from tests.fakes.results import PARAMS, fake_params, fake_results
+from tests.fakes.scores import write_scores
 
 FIGURES = ["fig03_depth", "fig05_step_size", "fig08_video_tradeoffs"]
 TABLES = ["table1_video_hyperparameters", "table3_video_rmse", "table4_text_auc"]
@@ -34,14 +34,10 @@ def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made_up = fake_results(params)
     broken = summary.select(made_up, dataset="avenue", model="ut", arm="constrained", layers=3, eps=0.13)
     made_up.loc[summary.select(broken, metric="feasible", split="validation").index, "value"] = 0.0
-    identities = list(made_up[summary.CELL[1:]].itertuples(index=False, name=None))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         patch.setattr("descent.config.load", lambda *_: params)
-        for path, cells in summary.declared(params).items():
-            wanted = set(cells)
-            own = made_up[[identity in wanted for identity in identities]]
-            results.write(own[own["tested"].fillna("").ne("") == (path == TRANSFER_SCORES)], path)
+        write_scores(made_up, params)
         keep_nothing(params)
         collect.main()
         for part, names in PARTS.items():

@@ -21,6 +21,7 @@ from stages import report as report_stage
 from tests.fakes.html import Page
 from tests.fakes.looks import keep_nothing
 from tests.fakes.results import fake_params, fake_results
+from tests.fakes.scores import write_scores
 from tests.report.conftest import FIGURES, LIBRARY, ROOT, TABLES
 
 DRAWN = {"curves": [], "arms": [], "datasets": []}
@@ -215,10 +216,7 @@ def test_a_part_that_is_left_out_leaves_the_rest_whole(project: Path, tmp_path: 
     (tmp_path / "data" / "paper").symlink_to(ROOT / "data" / "paper")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("descent.config.load", lambda *_: few)
-    identities = list(made_up[summary.CELL[1:]].itertuples(index=False, name=None))
-    for path, cells in summary.declared(few).items():
-        wanted = set(cells)
-        results.write(made_up[[identity in wanted for identity in identities]], path)
+    write_scores(made_up, few)
     assert len(pd.read_parquet("data/scores/study/alpha.parquet")) == 0
     with pytest.raises(UserError, match="avenue-looks is missing: run `dvc repro` to evaluate it"):
         collect.main()

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import pytest
 
-from stages import collect, download, evaluate, figures, preprocess, train
+from stages import collect, download, evaluate, evaluate_transfer, figures, preprocess, train
 from tests.fakes.core import ROOT, serially, write_params
 from tests.faults.tiny import DATA, PARAMS
 
@@ -36,6 +36,7 @@ def test_no_stage_of_any_task_asks_the_network(tmp_path: Path, monkeypatch: pyte
         train.main(task, dataset)
         assert list(Path("data/runs", task).glob("*/*/*/weights.safetensors")), task
         evaluate.main(task, dataset)
+    evaluate_transfer.main()
     collect.main()
     for part, name in DRAWN.items():
         figures.main(part, name)

@@ -20,7 +20,7 @@ from descent.runner.items import Item
 from descent.tasks.common import scored as scoring
 from descent.tasks.text.data import Tokens
 from descent.training.noise import TEST, generator
-from tests.fakes.core import DIAGNOSED, serially, train_cells
+from tests.fakes.core import DIAGNOSED, seal, serially, train_cells
 from tests.fakes.text import (
     BUDGET,
     DATASET,
@@ -57,6 +57,7 @@ def change(item: Item, cell: Cell, **weights: Tensor) -> None:
     """Give a trained cell other weights."""
     file = item.runs / cell.name / "weights.safetensors"
     save_file(load_file(file) | {name.replace("__", "."): value for name, value in weights.items()}, file)
+    seal(file.parent)
 
 
 def binned(table: pd.DataFrame) -> bool:

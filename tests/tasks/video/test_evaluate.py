@@ -30,6 +30,7 @@ from tests.fakes.core import (
     enter_project,
     evaluate_cells,
     item_of,
+    seal,
     serially,
     small_params,
     train_cells,
@@ -190,12 +191,11 @@ def test_verdicts_are_read_by_the_problem_of_the_study(prepared: Prepared) -> No
     params, out = small_params({"study.infeasible": {"layers": 1}}), study_runs_folder("infeasible")
     train_cells(params, "infeasible")
     cell = Cell("infeasible", "ucsd", "dust", "constrained", 1, 0.3, 0)
-    record = store.record(out, cell) | {"epoch": 2, "diverged": True}
-    (out / cell.name / "cell.json").write_text(json.dumps(record))
     (out / cell.name / "history.csv").write_text(
         "epoch,layer,loss_validation,loss_train,clipped\n"
         "1,0,9,9,0\n1,1,9,9,0\n2,0,0.02,9,0\n2,1,0.01,9,0\n3,0,9,9,0\n3,1,9,9,0\n"
     )
+    seal(out / cell.name, epoch=2, diverged=True)
     table = evaluate_cells(params, "infeasible")
     assert set(table["experiment"]) == {"infeasible"} and set(table["varied"]) == {""}
     assert set(table["arm"]) == {"constrained", "unconstrained"}, "and no map that learns nothing"
@@ -227,9 +227,8 @@ def test_a_cell_that_diverged_is_not_feasible_whatever_it_held_to_before(prepare
     header = "epoch,layer,loss_validation,loss_train,clipped\n"
     history = f"{header}2,0,0.009,1,0\n2,1,0.0008,1,0\n"  # R0 = .01 and alpha = .9 are met
     for diverged, feasible in ((False, 1.0), (True, 0.0)):
-        record = store.record(out, cell) | {"epoch": 2, "diverged": diverged}
-        (out / cell.name / "cell.json").write_text(json.dumps(record))
         (out / cell.name / "history.csv").write_text(history)
+        seal(out / cell.name, epoch=2, diverged=diverged)
         shutil.rmtree(store.root() / "scores", ignore_errors=True)
         rows = evaluate_cells(params, "infeasible").query("arm == 'constrained' and metric == 'feasible'")
         assert rows.query("split == 'validation'")["value"].tolist() == [feasible]

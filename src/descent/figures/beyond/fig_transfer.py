@@ -32,7 +32,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     """
     models, names = params.video.models, params.video.datasets
     rows = curves.required(results, "evaluate_video", experiment="video", eps=headline(params, "video"))
-    curves.required(rows, "evaluate_video", shift=TRANSFER)
+    curves.required(rows, "evaluate_transfer", shift=TRANSFER)
     table = transfer.matrix(rows, params)
     lines = [(arm, level) for level in sorted(table["gamma"].unique()) for arm in params.arms]
     reach = 100 * FAINTER * max(float(table["effect"].abs().max()), 0.01)
@@ -67,10 +67,10 @@ def _draw(axes: Axes, table: pd.DataFrame, names: list[str], reach: float) -> No
     for (trained, tested), row in by_pair.iterrows():
         gain = 100 * row["effect"]
         ink = "white" if abs(gain) > 0.7 * reach else "black"
-        at = {"ha": "center", "va": "center", "fontsize": 6.5, "color": ink}
+        at = {"ha": "center", "va": "center", "fontsize": 7, "color": ink}
         axes.text(names.index(tested), names.index(trained), _words(row["rmse"], gain, row), **at)
-    axes.set_xticks(range(len(names)), map(style.name, names), fontsize=6)
-    axes.set_yticks(range(len(names)), map(style.name, names), fontsize=6)
+    axes.set_xticks(range(len(names)), map(style.name, names), fontsize=7)
+    axes.set_yticks(range(len(names)), map(style.name, names), fontsize=7)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlim(-0.5, len(names) - 0.5)
     axes.tick_params(length=0)
