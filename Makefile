@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help setup repro whole-lock models video texts studies drawings denoise complete test test-fast lint format publish evidence estimate bench check-store prune-store clean-store faults audit
+.PHONY: help setup repro whole-lock models video texts studies drawings denoise complete test test-all lint format publish evidence estimate bench check-store prune-store clean-store faults audit
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -63,11 +63,11 @@ denoise: setup  ## FILE=clip.avi [CELL=data/runs/...] [NOISE=0.2]: a trained mod
 complete: setup  ## PROMPT="..." [CELL=data/runs/...]: what a trained language model answers
 	@python -m stages.complete "$$PROMPT" "$$CELL"
 
-test: setup  ## all tests
-	pytest -q -n 2 --dist worksteal
-
-test-fast: setup  ## the tests that take seconds
+test: setup  ## the tests, but for those that take two seconds or more
 	pytest -q -n 2 --dist worksteal -m "not slow"
+
+test-all: setup  ## all tests
+	pytest -q -n 2 --dist worksteal
 
 lint: setup  ## style and format
 	ruff check .

@@ -439,6 +439,7 @@ def test_parameters_do_not_change_once_read() -> None:
         small_params().video.tolerance = 0.5
 
 
+@pytest.mark.slow
 def test_a_stage_ends_with_one_message_and_no_traceback(tmp_path: Path) -> None:
     write_params(make_project(tmp_path / "project"), {"eps": -1})
     command = [sys.executable, "-m", "stages.train", "video", "ucsd", "dust"]

@@ -93,6 +93,7 @@ def test_an_arm_that_is_missing_from_a_pair(video: pd.DataFrame) -> None:
     assert "7 seeds" in said
 
 
+@pytest.mark.slow
 def test_too_few_feasible_cells(results: pd.DataFrame) -> None:
     change(results, 0.0, **OURS, seed=0, metric="feasible")
     assert why(results, "video_ood") == "", "seven of eight are enough"
@@ -132,6 +133,7 @@ def relaxed(text: pd.DataFrame, multiplier: float, oscillation: float = 0.0) -> 
     return why(pd.concat([text, more], ignore_index=True), "text_ood")
 
 
+@pytest.mark.slow
 def test_a_relaxed_problem_is_held_to_what_it_leaves_of_the_constraints(text: pd.DataFrame) -> None:
     """u settles at lambda / rho: of a violation of .3 f_{l-1} lambda = .6 f_{l-1} and rho = 2 leave nothing."""
     assert relaxed(text, 0.6) == ""

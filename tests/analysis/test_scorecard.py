@@ -31,6 +31,7 @@ def judged(clear: pd.DataFrame) -> pd.DataFrame:
     return card(clear)
 
 
+@pytest.mark.slow
 def test_every_claim_of_the_papers_file_has_its_row(judged: pd.DataFrame) -> None:
     paper = pd.read_csv(scorecard.PAPER)
     assert judged.index.tolist() == paper["claim"].tolist() and set(judged.index) == set(CLAIMS)
@@ -54,6 +55,7 @@ def test_the_smallest_effects_are_the_protocols(judged: pd.DataFrame) -> None:
     assert judged.loc["text_ood", "effect"] == pytest.approx((0.005 + 2 * 0.01) / 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gain", "cost", "gains", "costs"),
     [
@@ -69,6 +71,7 @@ def test_clear_cases(gain: float, cost: float, gains: str, costs: str) -> None:
     assert found["dual_lr"] == "reproduced" and found["no_descent_video"] == "reproduced"
 
 
+@pytest.mark.slow
 def test_equal_arms_never_reproduce_a_gain() -> None:
     """The same cells under both names: no effect, no seed that differs, all settings tied."""
     rows = everything(gain=0.0)
@@ -83,12 +86,14 @@ def test_equal_arms_never_reproduce_a_gain() -> None:
     assert found.loc["sample_share", "verdict"] == "no effect of interest"
 
 
+@pytest.mark.slow
 def test_a_coin_tells_nothing() -> None:
     found = card(everything(gain=0.0, noise=0.2))
     assert not found["verdict"][[*GAINS, "video_depth", "sample_share"]].isin(["reproduced", "reversed"]).any()
     assert found.loc[[*GAINS, "video_cost", "text_cost"], "verdict"].tolist() == 6 * ["cannot tell"]
 
 
+@pytest.mark.slow
 def test_an_arm_that_diverges_in_one_seed_loses_a_gain(clear: pd.DataFrame, judged: pd.DataFrame) -> None:
     lost = clear.copy()
     change(lost, 1.0, experiment="video", arm="constrained", seed=3, metric="diverged")
@@ -101,6 +106,7 @@ def test_an_arm_that_diverges_in_one_seed_loses_a_gain(clear: pd.DataFrame, judg
     assert found.loc["video_ood", ["seeds", "settings"]].tolist() == [8, 8]
 
 
+@pytest.mark.slow
 def test_descent_counts_settings_of_which_all_seeds_descend(clear: pd.DataFrame) -> None:
     one = clear.copy()
     place = {"experiment": "video", "dataset": "ucsd", "model": "ut", "layers": 3}
@@ -115,6 +121,7 @@ def test_descent_counts_settings_of_which_all_seeds_descend(clear: pd.DataFrame)
     assert found.loc["descent_video", ["low", "high"]].tolist() == [low, high]
 
 
+@pytest.mark.slow
 def test_descent_is_reproduced_with_thirty_six_of_thirty_six_settings() -> None:
     data, models = ("avenue", "ucsd", "shanghaitech"), ("ut", "dust", "dust_per_layer", "dust_shared")
     results = Made(6).video(models=models, datasets=data, layers=(3, 5, 7)).table()
@@ -148,6 +155,7 @@ def test_primary_claims_are_a_family_of_six_whether_tested_or_not(clear: pd.Data
     assert video.loc[["video_ood", "video_cost"], "p_holm"].tolist() == pytest.approx([6 * 2 / 2**8] * 2)
 
 
+@pytest.mark.slow
 def test_the_papers_own_number_in_or_out_of_the_prediction_interval(judged: pd.DataFrame) -> None:
     table = pd.read_csv(scorecard.PAPER.parent / "table3_video_rmse.csv").query(
         "epsilon == 0.13 and model == 'UT'"
@@ -170,6 +178,7 @@ def test_the_papers_counts_are_those_of_its_tables(judged: pd.DataFrame) -> None
         assert judged.loc[claim, "paper_value"] == (wins + ties / 2) / len(table)
 
 
+@pytest.mark.slow
 def test_pairs_and_facts_alone_give_the_same_scorecard_again(clear: pd.DataFrame, tmp_path: Path) -> None:
     params = real_params()
     pairs = effects.pairs(clear, params)
@@ -178,6 +187,7 @@ def test_pairs_and_facts_alone_give_the_same_scorecard_again(clear: pd.DataFrame
     pd.testing.assert_frame_equal(again, scorecard.scorecard(clear, params))
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_a_precondition_is_left_out_and_named(clear: pd.DataFrame) -> None:
     """The other models decide, with their own settings and items; where none is left the claim is not tested."""
     rows = clear[clear["experiment"] != "plateau_dust"]
@@ -199,6 +209,7 @@ def test_a_model_that_fails_a_precondition_is_left_out_and_named(clear: pd.DataF
     assert none["verdict"] == "not tested" and "epochs of ut" in none["why"] and "epochs of dust" in none["why"]
 
 
+@pytest.mark.slow
 def test_the_demo_gets_no_verdict_but_its_numbers(tmp_path: Path) -> None:
     params = fake_params()
     results = fake_results(params)
@@ -207,6 +218,7 @@ def test_the_demo_gets_no_verdict_but_its_numbers(tmp_path: Path) -> None:
     assert found.loc["text_ood", "estimate"] > 0 and found.loc["text_ood", "low"] < found.loc["text_ood", "high"]
 
 
+@pytest.mark.slow
 def test_a_few_seeds_have_numbers_and_no_verdict(clear: pd.DataFrame) -> None:
     found = card(clear[clear["seed"] < 3])
     assert set(found["verdict"]) == {"not tested"}

@@ -115,6 +115,7 @@ def _bounds(rows: pd.DataFrame, params: Params) -> pd.DataFrame:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
 def test_a_second_shift_and_another_data_set_to_test_on_change_no_number_of_the_paper(
     params: Params, results: pd.DataFrame, reader: str
@@ -127,6 +128,7 @@ def test_a_second_shift_and_another_data_set_to_test_on_change_no_number_of_the_
         same(before, after)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", ["scorecard", "pairs"])
 def test_a_third_arm_changes_no_number_of_the_comparison(results: pd.DataFrame, reader: str) -> None:
     two = fake_params({"arms": ["constrained", "unconstrained"]})

@@ -63,6 +63,7 @@ def words(figure: Figure) -> str:
     return " ".join(text.get_text() for text in figure.findobj(Text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", LISTS)
 def test_everything_is_made_of_what_is_left_in(case: str) -> None:
     params = fake_params(FEW | LISTS[case])
@@ -117,6 +118,7 @@ def test_the_stages_write_empty_sheets_and_tables(tmp_path: Path, monkeypatch: p
     assert shown["rows"] == [[tables.MISSING]] and "Left out: params.yaml has no data set" in shown["notes"][0]
 
 
+@pytest.mark.slow
 def test_the_stages_draw_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     params, papers = fake_params(SHIFTS), Path("data/paper").resolve()
     monkeypatch.chdir(tmp_path)

@@ -139,6 +139,7 @@ def test_the_first_layer_near_the_last_stays_near(numbers: tuple[float, ...], ac
     assert fig_early_exit.first_near(pd.Series(numbers), tolerance, accuracy).to_dict() == {layer: numbers[layer]}
 
 
+@pytest.mark.slow
 def test_early_exits_are_of_every_model_and_of_the_controls() -> None:
     names = [(panel.model, panel.experiment) for panel in fig_early_exit.panels(PARAMS)]
     every = [*PARAMS.video.models, *PARAMS.text.models, *PARAMS.lm.models]

@@ -84,6 +84,7 @@ def test_table4_has_ut_beside_the_papers_of_its_depth_and_dashes_elsewhere(resul
     assert ut["paper_constrained"].isna().all() and len(ut) == 6
 
 
+@pytest.mark.slow
 def test_table4_counts_the_papers_wins_over_the_whole_grid_and_tells_chance(params: Params) -> None:
     paper = fake_params({"profile": "paper"})
     table = table4.build(fake_results(paper), paper)

@@ -62,6 +62,7 @@ def dots(axes: Axes, row: int) -> list[tuple[float, bool]]:
     return [(float(line.get_xdata()[0]), line.get_markerfacecolor() != "white") for line in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fig_training", "fig_controls"])
 def test_a_page_has_legible_words_and_a_width_of_print(name: str, results, params: Params, tmp_path) -> None:
     figure = catalogue.module(name).render(results, params)
@@ -95,6 +96,7 @@ def test_without_rows_the_stage_that_makes_them_is_named(name: str, results, par
         make(results.iloc[:0], params)
 
 
+@pytest.mark.slow
 def test_training_draws_every_layer_of_the_deepest_cell(results, params: Params) -> None:
     for epoch in range(1, EPOCHS + 1):
         place = {"metric": "loss_epoch", "bin": float(epoch)}
@@ -124,6 +126,7 @@ def test_training_draws_the_largest_violation_beside_the_tolerance(results, para
     assert expected in heights(axes) and [params.video.tolerance] * 2 in heights(axes)
 
 
+@pytest.mark.slow
 def test_training_tells_the_numbers_of_the_tail(results, params: Params) -> None:
     change(results, 0.125, **UT, metric="oscillation")
     change(results, 0.0, **UT, metric="active")
@@ -176,6 +179,7 @@ def test_controls_have_intervals_over_seeds_and_none_for_one(results, params: Pa
     assert single.get_title("left").endswith("one seed: no intervals")
 
 
+@pytest.mark.slow
 def test_controls_write_inflation_feasible_cells_and_divergence(results, params: Params) -> None:
     change(results, 0.0, **CONTROLS, arm="constrained", seed=1, metric="feasible")
     change(results, 1.0, **CONTROLS, arm="constrained", seed=1, metric="diverged")

@@ -63,6 +63,7 @@ def line(axes: Axes, label: str):
     return next(line for line in axes.lines if line.get_label() == label)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fig02_video_robustness", "fig12_layer_ratios", "fig_theory"])
 def test_a_figure_renders_twice_to_the_same_bytes(name: str, tmp_path: Path) -> None:
     few = fake_params({"video.datasets": ["ucsd"], "video.models": ["ut", "dust"], "text.datasets": ["imdb"]})
@@ -188,6 +189,7 @@ def test_fig02_has_references_of_every_model_and_tells_of_them(results, params: 
     assert "DUST differ in dictionaries" in caption and "resized to 32 x 32" in caption
 
 
+@pytest.mark.slow
 def test_fig02_shows_the_difference_of_the_arms_by_model_with_its_interval(params: Params) -> None:
     few = {"video.models": ["ut", "dust"], "text.datasets": [], "lm.datasets": [], "studies": []}
     several = fake_params(few | {"profiles.demo.video.seeds": [0, 1, 2]})
@@ -206,6 +208,7 @@ def test_fig02_shows_the_difference_of_the_arms_by_model_with_its_interval(param
             assert ends == pytest.approx(sorted(100 * own[["low", "high"]].to_numpy().ravel()))
 
 
+@pytest.mark.slow
 def test_other_shifts_have_their_own_figure_and_enter_no_other(results, params: Params) -> None:
     shift, theirs = "salt_and_pepper", {"arm": "unconstrained", "model": "dust", "metric": "rmse"}
     for arm, value in (("constrained", 10.0), ("unconstrained", 10.0 * math.exp(0.2))):
@@ -226,6 +229,7 @@ def test_other_shifts_have_their_own_figure_and_enter_no_other(results, params: 
         assert line(before, label).get_ydata().tolist() == line(after, label).get_ydata().tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fig02_video_robustness", "fig07_video_descent", "fig08_video_tradeoffs"])
 def test_a_second_shift_changes_no_figure_of_the_paper(name: str, shifted, params: Params) -> None:
     other = catalogue.module(name).render(shifted, params)

@@ -75,6 +75,7 @@ def test_numbers_that_are_printed_alike_are_a_tie(results, params: Params) -> No
         assert ours.tolist() == (["**10.00**", "10.01"] if bold else ["10.00", "10.00"])
 
 
+@pytest.mark.slow
 def test_table3_says_of_all_seeds_whether_the_constraints_acted_and_held_on_test_data(params: Params) -> None:
     several = fake_params({"profiles.demo.video.seeds": [0, 1]})
     results, cell = fake_results(several), {"dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13}
@@ -89,6 +90,7 @@ def test_table3_says_of_all_seeds_whether_the_constraints_acted_and_held_on_test
     assert unknown.loc["5", "constraints"].tolist() == [f"{tables.MISSING} / {tables.MISSING}", "100% / 50%"]
 
 
+@pytest.mark.slow
 def test_table3_counts_the_papers_wins_over_the_whole_grid(params: Params) -> None:
     paper = fake_params({"profile": "paper"})
     notes = table3.notes(table3.build(fake_results(paper), paper), paper)

@@ -10,6 +10,8 @@ import pytest
 from descent.report import page as report
 from tests.fakes.html import Page
 
+pytestmark = pytest.mark.slow  # the page is made first
+
 CSS = (report.TEMPLATES / "page.css").read_text()
 
 

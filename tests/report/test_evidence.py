@@ -160,6 +160,7 @@ SPOILT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", SPOILT)
 def test_a_spoilt_run_is_refused_in_one_sentence_and_writes_nothing(case: str, project: Path) -> None:
     spoil, told = SPOILT[case]
@@ -229,6 +230,7 @@ def test_the_environment_names_versions_and_no_place(project: Path, params: Para
     assert not [line for line in lines if "/" in line.split("==")[0].replace("cpu", "") and "cores" not in line]
 
 
+@pytest.mark.slow
 def test_an_earlier_folder_is_replaced(project: Path) -> None:
     stage.main()
     (folder,) = [path for path in Path("data/evidence").iterdir() if path.is_dir()]
@@ -237,6 +239,7 @@ def test_an_earlier_folder_is_replaced(project: Path) -> None:
     assert not (folder / "left.txt").exists() and (folder / "REPORT.md").exists()
 
 
+@pytest.mark.slow
 def test_the_readme_begins_with_it_between_its_markers_alone(project: Path) -> None:
     stage.main()
     text = Path("README.md").read_text()

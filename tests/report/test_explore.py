@@ -21,6 +21,7 @@ def drawn(params: Params) -> dict:
     return explore.curves(fake_results(params), params)
 
 
+@pytest.mark.slow
 def test_every_arm_in_use_has_the_curves_of_dvc_plots(params: Params, drawn: dict) -> None:
     assert [arm["name"] for arm in drawn["arms"]] == ["constrained", "unconstrained", "deep supervision"]
     assert [arm["color"] for arm in drawn["arms"]] == [style.color(arm) for arm in params.arms]

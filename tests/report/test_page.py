@@ -24,6 +24,8 @@ from tests.fakes.results import fake_params, fake_results
 from tests.fakes.scores import write_scores
 from tests.report.conftest import FIGURES, LIBRARY, ROOT, TABLES
 
+pytestmark = pytest.mark.slow  # the page is made first
+
 DRAWN = {"curves": [], "arms": [], "datasets": []}
 
 

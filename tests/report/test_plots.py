@@ -51,6 +51,7 @@ def arm(method: str) -> dict[str, pd.DataFrame]:
     return plots.curves(results_with_epochs(), fake_params(method=method), method)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["constrained", "unconstrained"])
 def test_curves_are_those_of_the_tracked_arm_at_its_best_depth(method: str) -> None:
     params = fake_params(method=method)

@@ -37,6 +37,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return serially(monkeypatch)
 
 
+@pytest.mark.slow
 def test_a_replay_trains_after_its_twin_on_the_mean_of_the_twin_s_weights(
     prepared: Prepared, trained: list
 ) -> None:

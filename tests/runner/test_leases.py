@@ -53,12 +53,14 @@ def waited() -> float:
         return time.monotonic() - began
 
 
+@pytest.mark.slow
 def test_a_holder_that_works_keeps_the_right_for_longer_than_a_lease_lasts() -> None:
     with holder(2 * store.LEASE) as process:
         assert waited() > 1.5 * store.LEASE
         assert process.wait(10) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
 def test_of_a_holder_that_is_frozen_or_killed_another_takes_the_right_over(how: signal.Signals) -> None:
     with holder(60) as process:

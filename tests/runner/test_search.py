@@ -155,6 +155,7 @@ def settings_of(arm: str, params: Params) -> dict[tuple, Setting]:
     return {(c.layers, c.eps, c.seed): Setting.recorded(r["setting"]) for c, r in records.items()}
 
 
+@pytest.mark.slow
 def test_trials_train_one_after_another_and_their_records_hold_what_was_chosen(
     project: Tokens, trained: list, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,6 +208,7 @@ def test_the_unconstrained_arm_has_seeds_or_its_own_search(project: Tokens, trai
     assert len(trained) == 6, "the first trial was in the store; the searched ones have a rate and a stack each"
 
 
+@pytest.mark.slow
 def test_an_item_all_of_whose_trials_diverge_is_trained_to_the_end(project: Tokens, trained: list) -> None:
     params = text_params({"training.diverged_above": 1e-6, f"{BUDGET}.seeds": [0, 1, 2]})
     item = train_text(params, "ut_text")
@@ -220,6 +222,7 @@ def timeless(record: dict) -> dict:
     return record | {"files": {}, "made_by": record["made_by"] | {"seconds": 0, "finished": 0}}
 
 
+@pytest.mark.slow
 def test_rounds_that_were_interrupted_go_on_with_the_same_trials(
     project: Tokens, tmp_path: Path, trained: list, monkeypatch: pytest.MonkeyPatch
 ) -> None:

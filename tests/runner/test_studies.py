@@ -50,6 +50,7 @@ def test_a_study_takes_what_the_text_experiment_has_trained(project: Tokens, tra
         before = len(trained)
 
 
+@pytest.mark.slow
 def test_each_value_of_a_study_is_trained_as_it_would_be_alone(project: Tokens, trained: list) -> None:
     sizes = {"together": 100000, "alone": 1}
     for study in ("alpha", "dual_lr", "resilience"):

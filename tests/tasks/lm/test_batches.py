@@ -174,6 +174,7 @@ def test_validation_and_evaluation_never_draw(data: Instructions) -> None:
         torch.testing.assert_close(one.losses(net, batch)[0], plain(net, one, batch), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_primal_optimizer_is_the_tasks_choice(data: Instructions) -> None:
     def decayed(by: float) -> Params:
         return lm_params({"lm.optimizer": {"kind": "adamw", "weight_decay": by}, f"{BUDGET}.epochs": 1})
@@ -188,6 +189,7 @@ def test_the_primal_optimizer_is_the_tasks_choice(data: Instructions) -> None:
     assert values()["lm"]["optimizer"]["kind"] == "adamw"
 
 
+@pytest.mark.slow
 def test_with_adapters_the_store_holds_nothing_else_and_scores_come_from_it(data: Instructions) -> None:
     arms = ["constrained", "unconstrained", "deep_supervision"]
     params = lm_params({f"{BUDGET}.lora": LORA, f"{BUDGET}.epochs": 1, "arms": arms})

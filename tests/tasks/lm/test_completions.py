@@ -76,6 +76,7 @@ def test_a_completion_ends_with_the_end_token_the_limit_or_the_context() -> None
     assert [len(f) for f in complete(model, PROMPTS, noise(0.0, model), NEVER, 9, 9)] == [5, 2, 4]
 
 
+@pytest.mark.slow
 def test_the_files_are_in_alpaca_evals_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data: Instructions = enter_lm_project(tmp_path, monkeypatch)
     arms = ["constrained", "unconstrained", "deep_supervision"]

@@ -13,6 +13,7 @@ from tests.fakes.core import serially
 from tests.fakes.lm import BUDGET, enter_lm_project, evaluate_lm, lm_params, train_lm
 
 
+@pytest.mark.slow
 def test_tokens_are_the_likeliest_of_each_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     serially(monkeypatch)
     data, params = enter_lm_project(tmp_path, monkeypatch), lm_params({f"{BUDGET}.epochs": 1, "lm.eps": 0.0})

@@ -165,6 +165,7 @@ def test_incomplete_data_are_told(lost: str, folder: Path, tmp_path: Path) -> No
         text.load(copy)
 
 
+@pytest.mark.slow
 def test_training_imports_neither_the_tokenizers_nor_the_readers() -> None:
     code = "import sys, descent.tasks.text.data; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": "src"}, capture_output=True, text=True)

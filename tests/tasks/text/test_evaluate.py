@@ -164,6 +164,7 @@ def test_rows_equal_a_plain_loop_over_texts_and_draws(tokens: Tokens) -> None:
     assert rows["value"].iloc[-1] == (ratios >= 2).mean() > 0
 
 
+@pytest.mark.slow
 def test_the_rows_are_complete_and_agree_with_each_other(tokens: Tokens) -> None:
     changes = {f"{BUDGET}.seeds": [0, 1, 2], f"{BUDGET}.models.ut_text.layers": [2, 3]}
     item = train_text(text_params(SHORT | changes), "ut_text")

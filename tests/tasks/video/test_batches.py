@@ -137,6 +137,7 @@ def test_units_are_those_of_the_answers(prepared: Prepared) -> None:
         assert error == pytest.approx((answer - clean).square().mean().item(), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_vit_item_trains_and_is_scored_cell_by_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = enter_project(tmp_path / "project", monkeypatch)
     trained = serially(monkeypatch)

@@ -249,6 +249,7 @@ def test_a_cell_that_diverged_before_its_first_validation_has_no_validation_loss
         assert values == expected | {("test", "feasible"): [0.0]}
 
 
+@pytest.mark.slow
 def test_cells_scored_before_are_not_swept_again(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     swept: list[int] = []
 
@@ -353,6 +354,7 @@ def test_vit_has_references_of_its_own_in_its_images_and_units(prepared: Prepare
     np.testing.assert_allclose(rmse["vit"]["identity"], 127.5 * np.sqrt(losses[rmse.index]), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_salt_and_pepper_has_rows_of_its_own_levels_and_none_of_training(prepared: Prepared) -> None:
     levels = [0.0, 0.3, 0.9]
     both = {
@@ -385,6 +387,7 @@ def test_salt_and_pepper_has_rows_of_its_own_levels_and_none_of_training(prepare
     assert set(resamples["bin"]) == set(map(float, range(8)))
 
 
+@pytest.mark.slow
 def test_of_salt_and_pepper_the_identity_scores_as_under_gaussian_noise(prepared: Prepared) -> None:
     levels = [0.0, 0.3, 0.9]
     twice = {"shifts": ["gaussian", "salt_and_pepper"], "noise_draws": 40}
@@ -404,6 +407,7 @@ def test_of_salt_and_pepper_the_identity_scores_as_under_gaussian_noise(prepared
     np.testing.assert_allclose(amounts, (prepared.sigma * np.array(levels)) ** 2 / turned, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_frames_in_another_order_change_nothing_for_models_without_an_order(prepared: Prepared) -> None:
     """The negative control: UT and DUST are equivariant to the order of tokens."""
     shifts = {"shifts": ["gaussian", "shuffled_frames", "repeated_frames"]}

@@ -98,6 +98,7 @@ def test_every_camera_has_its_own_view_and_clips_of_one_camera_share_it() -> Non
     assert same("shanghaitech") < 0.6
 
 
+@pytest.mark.slow
 def test_the_stages_lead_from_params_yaml_to_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(Path(__file__).parents[2] / "params.yaml", tmp_path)
     monkeypatch.chdir(tmp_path)
