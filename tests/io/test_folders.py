@@ -71,6 +71,14 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_n
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "out"]
 
 
+def test_what_another_host_writes_is_left_alone_since_its_lock_may_not_be_seen(tmp_path: Path) -> None:
+    others = tmp_path / f".out{folders.PARTIAL}{'0' * len(folders.HERE)}1"
+    others.mkdir()
+    with atomic_folder(tmp_path / "out"):
+        pass
+    assert others.exists() and not abandoned(others)
+
+
 def test_a_file_in_the_place_of_a_folder_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine")
     with pytest.raises(NotADirectoryError), atomic_folder(tmp_path / "out"):

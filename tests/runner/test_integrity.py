@@ -11,6 +11,7 @@ import torch
 
 from descent.cells import Cell
 from descent.errors import UserError
+from descent.io.folders import HERE, PARTIAL
 from descent.paths import runs_folder
 from descent.runner import integrity, store
 from descent.tasks.video.data import Prepared
@@ -162,7 +163,7 @@ def test_check_store_sets_damage_aside_and_counts(trained: list, capsys: pytest.
     item = train_cells(small_params(BUDGET), *WORDS)
     cell: Cell = item.cells[0]
     flip(store.folder(store.record(item.runs, cell)["fingerprint"]) / "weights.safetensors")
-    (store.root() / ".half.partial-1").mkdir()
+    (store.root() / f".half{PARTIAL}{HERE}1").mkdir()
     capsys.readouterr()
     check_store.main()
     assert ": 1 whole, 2 damaged and set aside" in capsys.readouterr().out

@@ -2,7 +2,9 @@
 
 import errno
 import fcntl
+import hashlib
 import os
+import platform
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
@@ -13,6 +15,8 @@ from pathlib import Path
 from descent.errors import full
 
 PARTIAL = ".partial-"  # in the name of what is being written
+# Of this host: between hosts that share a file system a lock may not be seen, so none sweeps what another left.
+HERE = hashlib.sha256(platform.node().encode()).hexdigest()[:6]
 
 
 @contextmanager
@@ -62,7 +66,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
 def _replace(folder: Path, partial: Path) -> None:
     """Rename onto a folder that holds files, which the system refuses, and that others may replace meanwhile."""
     while True:
-        old = folder.with_name(f".{folder.name}{PARTIAL}{uuid.uuid4().hex[:8]}")
+        old = folder.with_name(f".{folder.name}{PARTIAL}{HERE}{uuid.uuid4().hex[:8]}")
         with suppress(FileNotFoundError):
             folder.rename(old)
         try:
@@ -80,7 +84,7 @@ def _partial(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     """A new sibling, locked as long as its process lives: by that `abandoned` knows what a killed one left."""
     path.parent.mkdir(parents=True, exist_ok=True)
     _sweep(path.parent.resolve())
-    own = uuid.uuid4().hex[:8]
+    own = f"{HERE}{uuid.uuid4().hex[:8]}"
     early, partial = path.with_name(f".{path.name}.{own}"), path.with_name(f".{path.name}{PARTIAL}{own}")
     make(early)
     handle = os.open(early, os.O_RDONLY)
@@ -102,7 +106,9 @@ def _sweep(folder: Path) -> None:
 
 
 def abandoned(partial: Path) -> bool:
-    """Whether nobody writes a partial file or folder any more."""
+    """Whether nobody writes a partial file or folder any more; of another host's that is not known."""
+    if f"{PARTIAL}{HERE}" not in partial.name:
+        return False
     try:
         handle = os.open(partial, os.O_RDONLY)
     except OSError:  # whole meanwhile, or removed by another
