@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import shutil
+import stat
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -37,8 +38,9 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
     When the block raises, the sibling is removed and `folder` stays as it was. Of two processes that write the
     same folder (a DVC that was killed leaves its stage running) the later one wins, and each folder is whole.
     """
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    with suppress(FileNotFoundError):
+        if not stat.S_ISDIR(folder.lstat().st_mode):  # asked once: another may replace the folder meanwhile
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
     with _partial(folder, Path.mkdir) as partial:
         try:
             with naming(folder):
