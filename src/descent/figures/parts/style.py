@@ -29,7 +29,7 @@ THIN = (
     (0, (1, 3)),
     (0, (6, 2)),
     (0, (4, 1.5, 1, 1.5)),
-    (0, (1, 1)),
+    (0, (6, 1.4, 1, 1.4, 1, 1.4)),
 )  # of the reference maps, in their order
 ARMS: dict[str, int] = {}  # place of every arm, those in use first; `use` fills these three
 NAMES: dict[str, str] = {}
