@@ -46,6 +46,7 @@ STAGES = [
     "train_studies infeasible",
     *(f"evaluate {task} {name}" for task, name in DATA.items()),
     "evaluate_studies infeasible",
+    "evaluate_transfer",
     *("collect", "scorecard", "plots", "plots_page"),
     *("figures video", "figures text", "figures lm", "figures beyond", "report"),
 ]
