@@ -98,7 +98,7 @@ check-store: setup  ## look at every finished cell and score; what is damaged is
 prune-store: setup  ## forget cells and scores that no params.yaml of any branch or experiment asks for
 	python -m stages.prune_store
 
-faults: setup  ## bad input, damage and interruptions, case by case (20 minutes; goes on where it was stopped)
+faults: setup  ## bad input, damage and interruptions, case by case (12 minutes; goes on where it was stopped)
 	PYTHONPATH=src python -m tests.faults.campaign
 
 audit: setup  ## known faults of the pinned packages (needs a network)
