@@ -2,10 +2,13 @@
 
 import errno
 import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
-from descent.errors import UserError, sentence
+from descent.errors import INTERRUPTED, UserError, sentence
 
 MACHINES = {
     errno.ENOSPC: "the disk is full",
@@ -59,3 +62,18 @@ def test_what_libraries_say_of_a_full_disk_is_told_as_such_also_behind_another_e
     behind.__context__ = RuntimeError(words)
     assert "the disk is full" in sentence(RuntimeError(words)) and "the disk is full" in sentence(behind)
     assert sentence(UserError("as it is: No space left")) == "as it is: No space left"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_an_interruption_after_the_last_line_still_ends_as_one(number: signal.Signals) -> None:
+    """DVC takes a stage's word for it: one that ends well is followed by the next."""
+    late = (
+        f"import os; from descent.errors import run; run(lambda: print('made')); os.kill(os.getpid(), {number:d})"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{late}; print('on')"],
+        env=os.environ | {"PYTHONPATH": "src"},
+        capture_output=True,
+        text=True,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "made\n", f"{INTERRUPTED}\n")

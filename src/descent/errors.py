@@ -2,6 +2,7 @@
 
 import errno
 import inspect
+import os
 import re
 import signal
 import sys
@@ -40,14 +41,13 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
     runner.store), be it by SIGINT or by SIGTERM.
     """
     name = sys.argv[0].rsplit("/", 1)[-1]
-    for number in (signal.SIGINT, signal.SIGTERM):  # until now stages/__init__.py answered them
-        signal.signal(number, signal.default_int_handler)
+    _answer(signal.default_int_handler)  # until now stages/__init__.py did
     _check_words(entry, arguments)
     try:
         entry(*arguments)
-        _deafen()  # all is written: to be ended now, while the interpreter ends, would look like a failure
+        _answer(_end)
     except KeyboardInterrupt:
-        _deafen()  # once is enough
+        _answer(signal.SIG_IGN)  # once is enough
         print(INTERRUPTED, file=sys.stderr)
         sys.exit(130)
     except Exception as error:
@@ -56,9 +56,19 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
         sys.exit(f"\n{name}: {told}")
 
 
-def _deafen() -> None:
+def _answer(handler: Callable[..., None] | signal.Handlers) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, handler)
+
+
+def _end(*_: object) -> None:
+    """The answer while the interpreter ends, where an exception would be a traceback.
+
+    All is written, but DVC leaves an interruption to its stage: of one that it takes for done it begins the next.
+    """
+    print(INTERRUPTED, file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    os._exit(130)
 
 
 def sentence(error: BaseException) -> str:

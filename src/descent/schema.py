@@ -125,6 +125,12 @@ class Shift(Schema):
     levels: Grid[NonNegative] | None
 
 
+class Shares(Shift):
+    """Levels that are shares of what a shift may hit, 0 to 1."""
+
+    levels: Grid[Annotated[float, Field(ge=0, le=1)]]
+
+
 Checked = TypeVar("Checked", bound=BaseModel)
 
 

@@ -136,9 +136,5 @@ def test_the_section_holds_the_numbers_and_our_own_scale() -> None:
 
 def test_markdown_survives_bars_and_lists_words() -> None:
     assert pipe(["a"], [["x|y\nz"]]).splitlines()[-1] == r"| x\|y z |"
-    assert [listed(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
-        "",
-        "a",
-        "a and b",
-        "a, b and c",
-    ]
+    own = ([], ["a"], ["a", "b"], ["a", "b", "c"], ["a, b"], ["a", "b, c"])
+    assert [listed(words) for words in own] == ["", "a", "a and b", "a, b and c", "a, b", "a; and b, c"]

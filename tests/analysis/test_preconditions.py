@@ -249,3 +249,18 @@ def test_a_cell_of_twice_the_epochs_that_diverged_is_no_plateau(results: pd.Data
     lost = longer.assign(metric="diverged", value=1.0, layer=longer["layers"])
     assert len(lost) and why(results, "video_ood") == ""
     assert why(pd.concat([results, lost]), "video_ood") == f"{arm} ut diverged in twice the epochs"
+
+
+@pytest.mark.slow
+def test_what_one_claim_was_told_of_its_models_is_what_each_would_hear_alone(results: pd.DataFrame) -> None:
+    """Answers are shared between claims; one that reads more of a claim than they are kept by would differ."""
+    change(results, 0.0, **OURS, metric="active", model="ut")
+    change(results, 7.0, **OURS, metric="parameters", model="dust")
+    evidence = Evidence(results, real_params())
+    for name, claim in CLAIMS.items():
+        if claim.experiment == "video":
+            case = Case(name, claim, effects.of_claim(name, evidence), evidence)
+            alone = Case(name, claim, case.pairs, Evidence(results, real_params()))
+            shared = preconditions.failed_by_model(case)
+            assert shared == preconditions.failed_by_model(alone), name
+    assert len(set(evidence.answers.values())) > 1, "all alike: nothing could differ"

@@ -1,5 +1,6 @@
 """Folders and small files are there whole or not at all."""
 
+import errno
 import os
 import signal
 from collections.abc import Callable
@@ -30,6 +31,25 @@ def test_a_failure_leaves_the_earlier_folder_and_nothing_else(tmp_path: Path) ->
         (folder / "half").touch()
         raise ValueError
     assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == ["out", "out/kept"]
+
+
+def test_where_nothing_takes_its_place_the_earlier_folder_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, rename = tmp_path / "kept", Path.rename
+    with atomic_folder(kept) as partial:
+        (partial / "it").write_text("old")
+
+    def refused(self: Path, target: Path) -> Path:
+        if (self / "new").exists():
+            raise PermissionError(errno.EACCES, "Permission denied", str(self))
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(PermissionError), atomic_folder(kept) as partial:
+        (partial / "new").write_text("new")
+    assert (kept / "it").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [kept]
 
 
 def write_again_and_again(folder: Path, word: str) -> None:

@@ -16,10 +16,8 @@ def as_zero(rows: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
         rows: errors of trained cells and of ZERO, a row for each test.
         results: the results table, whose rows `diverged` tell which cells did.
     """
-    lost = select(results, metric="diverged", value=1.0)[CELL].drop_duplicates()
     zero = select(rows, arm=ZERO).drop(columns=[name for name in CELL if name not in ALIKE])
-    whole = rows[rows["arm"] != ZERO].merge(lost, how="left", on=CELL, indicator="of")
-    whole = whole[whole["of"] == "left_only"].drop(columns="of")
+    whole, lost = _parted(rows[rows["arm"] != ZERO], results)
     return pd.concat([whole, lost.merge(zero, on=ALIKE)], ignore_index=True)
 
 
@@ -31,13 +29,18 @@ def as_chance(rows: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.D
         results: as of `as_zero`.
     """
     test = [name for name in rows if name not in CELL and name not in ("layer", "value")]
-    lost = select(results, metric="diverged", value=1.0)[CELL].drop_duplicates()
-    whole = rows.merge(lost, how="left", on=CELL, indicator="of")
-    whole = whole[whole["of"] == "left_only"].drop(columns="of")
+    whole, lost = _parted(rows, results)
     tests = rows[["experiment", *ALIKE, *test]].drop_duplicates()
     guessed = lost.merge(tests, on=["experiment", *ALIKE])
     values = guessed["dataset"].map(lambda dataset: chance(params, dataset)).astype(float)
     return pd.concat([whole, guessed.assign(layer=guessed["layers"], value=values)], ignore_index=True)
+
+
+def _parted(rows: pd.DataFrame, results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of cells that did not diverge, and the cells that did."""
+    lost = select(results, metric="diverged", value=1.0)[CELL].drop_duplicates()
+    marked = rows.merge(lost, how="left", on=CELL, indicator="of")
+    return marked[marked["of"] == "left_only"].drop(columns="of"), lost
 
 
 def chance(params: Params, dataset: str) -> float:

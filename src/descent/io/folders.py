@@ -73,12 +73,15 @@ def _replace(folder: Path, partial: Path) -> None:
             folder.rename(old)
         try:
             partial.rename(folder)
-            return
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                with suppress(OSError):  # nothing took its place: what was there comes back
+                    old.rename(folder)
                 raise
-        finally:
+            shutil.rmtree(old, ignore_errors=True)  # another's newer folder stands there
+        else:
             shutil.rmtree(old, ignore_errors=True)
+            return
 
 
 @contextmanager

@@ -10,7 +10,9 @@ def pipe(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """`a`, `a and b`, `a, b and c`; `a; b, of its own comma; and c`."""
+    if any(", " in word for word in words) and len(words) > 1:
+        return "; ".join([*words[:-1], f"and {words[-1]}"])
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 

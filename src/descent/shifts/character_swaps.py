@@ -1,11 +1,8 @@
 """Character swaps: in a share `level` of the words two neighbouring letters have changed places."""
 
-from typing import Annotated
-
 import numpy as np
-from pydantic import Field
 
-from descent.schema import Grid, Shift
+from descent.schema import Shares
 from descent.shifts.parts.words import hit
 
 LABEL = "swapped letters"
@@ -15,10 +12,8 @@ SEES = "words"
 SHORTEST = 4  # letters: the first and the last stay, so that a shorter word has no two to swap
 
 
-class Settings(Shift):
+class Settings(Shares):
     """levels: shares of the words, 0 to 1; those of three letters and fewer among them stay as they are."""
-
-    levels: Grid[Annotated[float, Field(ge=0, le=1)]]
 
 
 def apply(words: list[str], level: float, numbers: np.random.Generator, settings: Settings) -> list[str]:

@@ -1,13 +1,10 @@
 """Dropped frames: a share `level` of the frames of a sequence is black."""
 
-from typing import Annotated
-
 import torch
 from jaxtyping import Float
-from pydantic import Field
 from torch import Tensor
 
-from descent.schema import Grid, Shift
+from descent.schema import Shares
 from descent.training.noise import Stream
 
 LABEL = "dropped frames"
@@ -16,10 +13,8 @@ ENERGY = False
 SEES = "time"
 
 
-class Settings(Shift):
+class Settings(Shares):
     """levels: shares of the frames, 0 to 1."""
-
-    levels: Grid[Annotated[float, Field(ge=0, le=1)]]
 
 
 def apply(

@@ -1,11 +1,8 @@
 """Keyboard neighbours: in a share `level` of the words one letter is that of a key beside it."""
 
-from typing import Annotated
-
 import numpy as np
-from pydantic import Field
 
-from descent.schema import Grid, Shift
+from descent.schema import Shares
 from descent.shifts.parts.words import hit
 
 LABEL = "keyboard neighbours"
@@ -25,10 +22,8 @@ def _beside(key: str) -> list[str]:
 BESIDE = {key: _beside(key) for key in KEYS}
 
 
-class Settings(Shift):
+class Settings(Shares):
     """levels: shares of the words, 0 to 1; those without a letter of the keyboard among them stay as they are."""
-
-    levels: Grid[Annotated[float, Field(ge=0, le=1)]]
 
 
 def apply(words: list[str], level: float, numbers: np.random.Generator, settings: Settings) -> list[str]:

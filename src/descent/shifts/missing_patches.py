@@ -1,13 +1,10 @@
 """Missing patches: a share `level` of the squares of a picture is black, as of a link that loses packets."""
 
-from typing import Annotated
-
 import torch
 from jaxtyping import Float
-from pydantic import Field
 from torch import Tensor
 
-from descent.schema import Count, Grid, Shift
+from descent.schema import Count, Shares
 from descent.training.noise import Stream
 
 LABEL = "missing patches"
@@ -16,10 +13,9 @@ ENERGY = False
 SEES = "pictures"
 
 
-class Settings(Shift):
+class Settings(Shares):
     """levels: shares of the squares, 0 to 1; side: theirs, in pixels."""
 
-    levels: Grid[Annotated[float, Field(ge=0, le=1)]]
     side: Count
 
 

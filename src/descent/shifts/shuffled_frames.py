@@ -1,14 +1,11 @@
 """Shuffled frames: those of a share `level` of the sequences change places, and the right answers with them."""
 
-from typing import Annotated
-
 import numpy as np
 import torch
 from jaxtyping import Float
-from pydantic import Field
 from torch import Tensor
 
-from descent.schema import Grid, Shift
+from descent.schema import Shares
 from descent.training.noise import Stream
 
 LABEL = "shuffled frames"
@@ -18,10 +15,8 @@ SEES = "time"
 EQUIVARIANT = True  # compared with the shuffled clean frames: a model that has no order of time is not moved
 
 
-class Settings(Shift):
+class Settings(Shares):
     """levels: shares of the sequences, 0 to 1."""
-
-    levels: Grid[Annotated[float, Field(ge=0, le=1)]]
 
 
 def apply(

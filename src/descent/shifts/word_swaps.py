@@ -1,11 +1,8 @@
 """Adjacent swaps: a share `level` of the words of a text has changed places with a neighbour."""
 
-from typing import Annotated
-
 import numpy as np
-from pydantic import Field
 
-from descent.schema import Grid, Shift
+from descent.schema import Shares
 
 LABEL = "swapped words"
 TASKS = ("text",)
@@ -13,10 +10,8 @@ ENERGY = False
 SEES = "words"
 
 
-class Settings(Shift):
+class Settings(Shares):
     """levels: shares of the words, 0 to 1."""
-
-    levels: Grid[Annotated[float, Field(ge=0, le=1)]]
 
 
 def apply(words: list[str], level: float, numbers: np.random.Generator, settings: Settings) -> list[str]:
