@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from descent.io import progress
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +23,14 @@ def test_lines_are_whole_and_end_with_all_that_was_done() -> None:
     assert "\r" not in written.getvalue() and written.getvalue().endswith("\n")
     assert all(line.startswith("an item: ") and " left" in line for line in lines)
     assert [line.split(",")[0] for line in lines] == [f"an item: {n} of 40 cell" for n in (10, 20, 30, 40, 40)]
+
+
+@pytest.mark.parametrize("kind", [progress.OneBar, progress.Lines])
+def test_parts_of_an_item_are_told_without_the_rounding_of_their_sum(kind: type[progress.Lines]) -> None:
+    written = io.StringIO()
+    with kind(total=400, unit_scale=1 / 100, desc="a", unit="epoch", file=written, mininterval=0, ncols=90) as bar:
+        bar.update(83)
+    assert " 0.83 of 4 epoch" in written.getvalue() and "0.83000" not in written.getvalue()
 
 
 def test_what_takes_no_time_is_one_line_and_nothing_done_is_none() -> None:
