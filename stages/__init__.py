@@ -26,17 +26,10 @@ sys.path.insert(0, "src")
 # wait for as soon as anything else runs on the machine, and a step takes forty times as long.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-
-def _interrupted(number: int, frame: object) -> None:
-    """Nothing has begun: an exception would only show where the imports are."""
-    from descent import errors
-
-    os.write(2, f"{errors.INTERRUPTED}\n".encode())
-    os._exit(130)
-
-
-# While an entry imports what it needs (`python -m` has not named it yet); errors.run takes over, or whoever else
-# imports stages.
+# While an entry imports what it needs (`python -m` has not named it yet) nothing has begun, and an exception would
+# only show where the imports are; errors.run takes over, or whoever else imports stages.
 if sys.argv[0] == "-m":
+    from descent.interruption import end  # here: a handler that imports would meet what is being imported
+
     for _number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(_number, _interrupted)
+        signal.signal(_number, end)

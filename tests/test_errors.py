@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from descent.errors import INTERRUPTED, UserError, sentence
+from descent.errors import UserError, sentence
+from descent.interruption import TOLD
 
 MACHINES = {
     errno.ENOSPC: "the disk is full",
@@ -76,4 +77,35 @@ def test_an_interruption_after_the_last_line_still_ends_as_one(number: signal.Si
         capture_output=True,
         text=True,
     )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "made\n", f"{INTERRUPTED}\n")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "made\n", f"{TOLD}\n")
+
+
+SWALLOWED = """
+import os, time
+from descent.errors import run
+
+def entry():
+    try:
+        os.kill(os.getpid(), {number:d})
+        time.sleep(1)
+    except:
+        pass
+    {rest}
+
+run(entry)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("rest", ["time.sleep(60)", "print('made')"], ids=["goes on", "is at its end"])
+def test_an_interruption_that_a_library_swallows_is_heard_all_the_same(number: signal.Signals, rest: str) -> None:
+    """Compiled modules do while they load: numpy's random numbers for one."""
+    ended = subprocess.run(
+        [sys.executable, "-c", SWALLOWED.format(number=number, rest=rest)],
+        env=os.environ | {"PYTHONPATH": "src"},
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    assert (ended.returncode, ended.stderr) == (130, f"{TOLD}\n")

@@ -2,13 +2,12 @@
 
 import errno
 import inspect
-import os
 import re
-import signal
 import sys
 from collections.abc import Callable
 
-INTERRUPTED = "\ninterrupted; what was finished is kept, run the same command to go on"
+from descent import interruption
+
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of a disk, of a user's part of it, of a file
 # What libraries say of these without a number: the system's words, Rust's, numpy's and twice torch's.
 NO_ROOM = re.compile(
@@ -41,34 +40,19 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
     runner.store), be it by SIGINT or by SIGTERM.
     """
     name = sys.argv[0].rsplit("/", 1)[-1]
-    _answer(signal.default_int_handler)  # until now stages/__init__.py did
+    interruption.raised()
     _check_words(entry, arguments)
     try:
         entry(*arguments)
-        _answer(_end)
+        interruption.ends_at_once()
     except KeyboardInterrupt:
-        _answer(signal.SIG_IGN)  # once is enough
-        print(INTERRUPTED, file=sys.stderr)
+        interruption.ignored()  # once is enough
+        print(interruption.TOLD, file=sys.stderr)
         sys.exit(130)
     except Exception as error:
         if not (told := sentence(error)):
             raise
         sys.exit(f"\n{name}: {told}")
-
-
-def _answer(handler: Callable[..., None] | signal.Handlers) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, handler)
-
-
-def _end(*_: object) -> None:
-    """The answer while the interpreter ends, where an exception would be a traceback.
-
-    All is written, but DVC leaves an interruption to its stage: of one that it takes for done it begins the next.
-    """
-    print(INTERRUPTED, file=sys.stderr, flush=True)
-    sys.stdout.flush()
-    os._exit(130)
 
 
 def sentence(error: BaseException) -> str:

@@ -1,0 +1,56 @@
+"""SIGINT and SIGTERM, whenever they arrive: one line, exit code 130 (runner.store: nothing is lost).
+
+DVC leaves Ctrl-C to the stage that runs, and begins the next one after a stage that ends well: one that does not
+hear it goes on until the whole pipeline is made.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+TOLD = "\ninterrupted; what was finished is kept, run the same command to go on"
+AGAIN = 1.0  # seconds that an interruption has to arrive
+
+
+def raised() -> None:
+    """From now on as KeyboardInterrupt, again and again until `ignored`: libraries swallow it while they load.
+
+    Compiled modules do, and whatever has a bare `except`.
+    """
+    _answer(_raise)
+
+
+def ends_at_once() -> None:
+    """From now on by the end of the process, all being written: an exception would be a traceback by now.
+
+    Raises:
+        KeyboardInterrupt: one was swallowed within the last second.
+    """
+    if signal.getitimer(signal.ITIMER_REAL)[0]:
+        raise KeyboardInterrupt
+    _answer(end)
+
+
+def ignored() -> None:
+    """From now on not at all."""
+    _answer(signal.SIG_IGN)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def end(*_: object) -> None:
+    """A handler: tell and end."""
+    sys.stdout.flush()
+    os.write(2, f"{TOLD}\n".encode())
+    os._exit(130)
+
+
+def _raise(*_: object) -> None:
+    signal.signal(signal.SIGALRM, _raise)
+    signal.setitimer(signal.ITIMER_REAL, AGAIN)
+    raise KeyboardInterrupt
+
+
+def _answer(handler: Callable[..., None] | signal.Handlers) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handler)
