@@ -245,7 +245,7 @@ def test_the_readme_begins_with_it_between_its_markers_alone(project: Path) -> N
     text = Path("README.md").read_text()
     assert text.startswith("# Title\n<!-- evidence -->\n**") and " on real data" in text.splitlines()[2]
     assert text.endswith("<!-- /evidence -->\nthe rest\n")
-    assert "old words" not in text and "/figures/fig_forest.png" in text
+    assert "old words" not in text and "(data/evidence/fig_forest.png)" in text
     stage.main()
     assert Path("README.md").read_text() == text
 
@@ -351,21 +351,25 @@ def test_a_form_that_is_not_the_papers_is_admitted(made_up: pd.DataFrame) -> Non
     assert "For DUST the constrained problem is solved with constraint ratio" in " ".join(report.split())
 
 
-def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
-    params: Params, made_up: pd.DataFrame
-) -> None:
-    words = reproduction.first_screen(run(params, card(), made_up), "data/evidence/small-1")
+def screen(params: Params, rows: pd.DataFrame) -> str:
+    pairs = pd.DataFrame({"dataset": "ucsd", "model": ["ut", "dust", "ut"]})
+    return reproduction.first_screen(rows, MODELS, pairs, [Path("data/evidence/small-1")], params)
+
+
+def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(params: Params) -> None:
+    words = screen(params, card())
     sentence, picture, verdicts, summary, models, end, scope = words.split("\n\n")
     assert sentence == (
         "**2 of the paper's 3 primary claims were tested on real data** (judged on UT, with up to 27 settings and "
         '8 seeds a claim). **Reproduced**: "Statement of video_ood". **Undecided**: "Statement of video_cost". '
         "**Not tested yet**: the other 1."
     )
-    assert picture.endswith("(data/evidence/small-1/figures/fig_forest.png)")
-    assert len(verdicts.splitlines()) == 2 + 3 and scope.startswith("Scope: video: UT and DUST on UCSD")
+    assert picture.endswith("(data/evidence/fig_forest.png)")
+    assert len(verdicts.splitlines()) == 2 + 3 and scope.startswith("Scope: video: DUST and UT on UCSD")
+    assert "reports: [small-1](data/evidence/small-1/REPORT.md)" in scope
     assert summary.startswith("<details><summary>") and end == "</details>", "a table that folds away"
     assert len(models.splitlines()) == 2 + 2 and "twice the epochs" in models
-    none = reproduction.first_screen(run(params, card().assign(verdict="not tested"), made_up), "f")
+    none = screen(params, card().assign(verdict="not tested"))
     assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
 
 

@@ -7,7 +7,7 @@ from descent.analysis import effects, scorecard
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
-from descent.report import evidence, held, published, reproduction
+from descent.report import evidence, held, programme, published, reproduction
 
 README = Path("README.md")
 BLOCK = re.compile(r"(<!-- evidence -->\n).*?(<!-- /evidence -->)", re.DOTALL)
@@ -53,7 +53,7 @@ def publish(params: Params) -> Path:
     }
     folder = evidence.ROOT / evidence.folder_name(params, metas)
     evidence.write(folder, texts, tables, (pairs, facts), pictures)
-    _begin_readme(reproduction.first_screen(run, folder.as_posix()))
+    _begin_readme(programme.write(evidence.ROOT, params))
     return folder
 
 

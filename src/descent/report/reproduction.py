@@ -82,26 +82,30 @@ def report(run: Run) -> str:
     )
 
 
-def first_screen(run: Run, folder: str) -> str:
+def first_screen(
+    card: pd.DataFrame, models: pd.DataFrame, pairs: pd.DataFrame, folders: Sequence[Path], params: Params
+) -> str:
     """What the README shows first: what was tested and how it ended, the forest plot, the primary verdicts, each
     model alone folded away, the scope in a line.
 
     Args:
-        folder: where the run is published, relative to the README.
+        card, models: the scorecard, and its claims on each model alone.
+        pairs: what they were judged from.
+        folders: where the runs are published, relative to the README; beside them the protocol and the plot.
     """
-    primary = run.card[run.card["group"] == "primary"]
-    own = run.models[run.models["claim"].str.startswith(tuple(primary["claim"]))]
+    primary = card[card["group"] == "primary"]
+    own = models[models["claim"].str.startswith(tuple(primary["claim"]))]
     seen = "primary claims: estimates with 95 % intervals, and the paper's values"
-    said = _outcome(primary, own, run.params)
+    said, root = _outcome(primary, own, params), folders[0].parent.as_posix()
     primary, own = (table.assign(why=_first(table["why"])) for table in (primary, own))
-    alone = sections.models_alone(run.card, own, run.params)
+    alone = sections.models_alone(card, own, params)
+    reports = [f"[{folder.name}]({folder.as_posix()}/REPORT.md)" for folder in folders]
     parts = [
         said,
-        f"![{seen}]({folder}/figures/fig_forest.png)",
+        f"![{seen}]({root}/fig_forest.png)",
         sections.claims(primary, primary["verdict"].tolist()),
         f"<details><summary>Each model alone, and what keeps it out of a claim</summary>\n\n{alone}\n\n</details>",
-        f"Scope: {sections.used(run.params)}; [report]({folder}/REPORT.md), "
-        "[protocol](data/evidence/PROTOCOL.md).",
+        f"Scope: {sections.compared(pairs, params)}; reports: {listed(reports)}; [protocol]({root}/PROTOCOL.md).",
     ]
     return "\n\n".join(parts)
 

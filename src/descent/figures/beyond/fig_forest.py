@@ -33,7 +33,11 @@ UNITS = {"percent": "%", "points": "points", "plain": ""}
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """One row a claim. Raises UserError without rows."""
     curves.required(results, "evaluate_video, evaluate_text or evaluate_lm", profile=params.profile)
-    card, models = scorecard.with_models(results, params)
+    return forest(*scorecard.with_models(results, params), params)
+
+
+def forest(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> Figure:
+    """The same of a scorecard and its claims on each model alone."""
     synthetic = style.synthetic(params, TASKS)
     rows = _rows(card[card["group"] == "primary"], models.iloc[: 0 if synthetic else None])
     figure = style.sheet(params, style.TEXT, 0.9 + ROW * len(rows), TASKS)
