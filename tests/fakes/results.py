@@ -69,7 +69,7 @@ COMPONENTS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "tasks.text.datasets": {
         "imdb": {"LABEL": "IMDb", "CLASSES": ["negative", "positive"]},
-        "mnli": {"LABEL": "MNLI", "CLASSES": ["entailment", "neutral", "contradiction"]},
+        "mnli": {"LABEL": "MNLI", "CLASSES": ["entailment", "neutral", "contradiction"], "GROUP": "genre"},
     },
     "tasks.lm.datasets": {"alpaca": {"LABEL": "Alpaca"}},
 }

@@ -5,6 +5,7 @@ import zlib
 
 import numpy as np
 
+from descent.analysis.select import TRANSFER
 from descent.cells import Cell, grid, study_cells
 from descent.config import Params
 from tests.fakes.replicates import replicate_rows
@@ -12,6 +13,7 @@ from tests.fakes.replicates import replicate_rows
 CLASSES = {"imdb": 2, "mnli": 3}
 TOP = {"imdb": 0.9, "mnli": 0.78}  # accuracy without noise
 STANDS = {"ut_text": 2.6, "distilbert": 1.1, "roberta": 1.0}  # the noise at which half of that is lost
+KINDS = ("fiction", "travel", "letters (unseen)")
 BINS = [round(0.02 * step, 2) for step in range(101)]
 
 
@@ -21,7 +23,9 @@ def text_rows(params: Params) -> list[dict]:
     cells = [cell for item in items for cell in grid(params, "text", *item)]
     studies = {name: params.studied(name).task for name in params.studies}
     cells += [cell for name, task in studies.items() if task == "text" for cell in study_cells(params, name)]
-    return [row for cell in cells for row in _cell_rows(params, cell)]
+    rows = [row for cell in cells for row in _cell_rows(params, cell)]
+    kinds = [cell for cell in cells if cell.experiment == "text" and cell.dataset == "mnli"]
+    return rows + [row for cell in kinds for row in _kind_rows(params, cell)]
 
 
 def _jitter(cell: Cell, *words: object) -> float:
@@ -103,6 +107,14 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
     }
     scores |= {name: states["test"][name] for name in ("ratio_mean", "ratio_median", "ratio_below_one")}
     return rows + replicate_rows(params.text.evaluation, identity, scores, items=400)
+
+
+def _kind_rows(params: Params, cell: Cell) -> list[dict]:
+    """The cell on every kind of test text, at its own level."""
+    place = {"profile": params.profile, "bin": 0.0, "split": "test", "shift": TRANSFER, "metric": "accuracy"}
+    place |= {"gamma": cell.eps, "layer": cell.layers, **vars(cell)}
+    top = _accuracy(cell, cell.eps)
+    return [place | {"tested": kind, "value": top - 0.05 * step} for step, kind in enumerate(KINDS)]
 
 
 def _shares(cell: Cell) -> np.ndarray:

@@ -32,6 +32,7 @@ LISTS = {
         "comparison": {"ours": "deep_supervision", "baseline": "unconstrained"},
         "method": "unconstrained",
     },
+    "no genre": {"text.datasets": ["imdb"]},
     "one model, one data set": {
         "video.datasets": ["avenue"],
         "video.models": ["vit"],
@@ -41,7 +42,13 @@ LISTS = {
 }
 GONE = {
     "no video": {"fig02_video_robustness", "fig_shifts", "table_shifts", "fig11_infeasible", "table3_video_rmse"},
-    "no text model": {"fig04_text_robustness", "fig05_step_size", "fig12_layer_ratios", "table4_text_auc"},
+    "no text model": {
+        "fig_kinds",
+        "fig04_text_robustness",
+        "fig05_step_size",
+        "fig12_layer_ratios",
+        "table4_text_auc",
+    },
     "no language model, no study": {
         "fig06_causal_lm",
         "table5_lm_hyperparameters",
@@ -56,6 +63,7 @@ GONE = {
         "fig14_alpha_ablation",
         "fig_transfer",
     },
+    "no genre": {"fig_kinds"},
 }
 
 

@@ -34,8 +34,8 @@ def declared(params: Params) -> dict[Path, list[tuple]]:
     """The score files that params.yaml asks for and the identities (CELL without profile) each must hold.
 
     One file for every data set in use whose task has a model in use, those of video with the maps that learn
-    nothing; one for their cells on other data sets; one for every study in use, without rows where its data set or
-    model is not.
+    nothing; one for their cells on other data sets and kinds of text; one for every study in use, without rows
+    where its data set or model is not.
     """
     files = {}
     for task in TASKS:
@@ -45,12 +45,17 @@ def declared(params: Params) -> dict[Path, list[tuple]]:
             if task == "video":
                 cells += [cell for model in part.models for cell in reference_cells(params, dataset, model)]
             files[scores_file(task, dataset)] = cells
-    video = params.video
+    known = params.components["tasks.text.datasets"]
+    away = {
+        "video": params.video.datasets if len(params.video.datasets) > 1 else [],
+        "text": [name for name in params.text.datasets if known[name].get("GROUP")],
+    }
     files[TRANSFER_SCORES] = [
         cell
-        for dataset in (video.datasets if len(video.datasets) > 1 else [])
-        for model in video.models
-        for cell in grid(params, "video", dataset, model)
+        for task, datasets in away.items()
+        for dataset in datasets
+        for model in getattr(params, task).models
+        for cell in grid(params, task, dataset, model)
     ]
     files |= {study_scores_file(name): study_cells(params, name) for name in params.studies}
     return {path: [astuple(cell) for cell in cells] for path, cells in files.items()}

@@ -57,7 +57,8 @@ def test_tokens_are_those_of_each_text_alone(kind: str, name: str, here: Path) -
         tokens, offsets, labels = (
             np.load(out / f"{split}_{array}.npy") for array in ("tokens", "offsets", "labels")
         )
-        expected = [tokenizer.encode(*row[:-1]) for row in table.itertuples(index=False, name=None)]
+        texts = table[[name for name in ("text", "pair") if name in table]]
+        expected = [tokenizer.encode(*row) for row in texts.itertuples(index=False, name=None)]
         found = [tokens[first:last].tolist() for first, last in pairwise(offsets)]
         assert found == [encoding.ids for encoding in expected]
         assert (tokens.dtype, offsets.dtype, labels.dtype) == (np.uint16, np.int64, np.int64)
@@ -70,6 +71,27 @@ def test_tokens_are_those_of_each_text_alone(kind: str, name: str, here: Path) -
     assert frequencies.dtype == np.int64 and len(frequencies) == meta["vocabulary"]
     assert {token: count for token, count in enumerate(frequencies) if count} == dict(everything)
     assert frequencies[meta["pad"]] == 0
+
+
+def test_kinds_of_test_texts_are_numbers_with_names_and_an_elsewhere_is_tokenised_too(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = DEMO["mnli"] | {"elsewhere": DEMO["mnli"]["test"].head(9).assign(group="of another place")}
+    out = raw(here / "raw", parts=parts) and prepared(here)
+    meta = json.loads((out / "meta.json").read_text())
+    for split, table in parts.items():
+        if split != "train":
+            names = [meta["groups"][split][number] for number in np.load(out / f"{split}_groups.npy")]
+            assert names == table["group"].tolist() and meta["texts"][split] == len(table)
+    assert "told apart" not in capsys.readouterr().out
+    assert len(text.load(out).split("elsewhere")) == 9 and set(meta["groups"]) == {"test", "elsewhere"}
+    without = {part: table.drop(columns="group") for part, table in DEMO["mnli"].items()}
+    raw(here / "plain/raw", parts=without)
+    prepare("mnli", here / "plain/raw", here / "plain/out", SOURCES["wordpiece"], "bert", 26, 0.1, "local", "demo")
+    plain = json.loads((here / "plain/out/meta.json").read_text())
+    assert plain["groups"] == {} and plain["digest"] != meta["digest"]
+    told = "mnli: its test texts have no column genre, so that they are not told apart by it"
+    assert told in capsys.readouterr().out
 
 
 def test_meta_says_what_was_done(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

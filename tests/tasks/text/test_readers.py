@@ -105,7 +105,7 @@ def hub_layout(root: Path) -> None:
         pd.DataFrame(rows, columns=columns).to_parquet(root / f"{PAIR_PARTS[split]}-00000-of-00001.parquet")
     hidden = pd.DataFrame([("a", "b", -1)], columns=columns)
     hidden.to_parquet(root / "test_matched-00000-of-00001.parquet")
-    hidden.to_parquet(root / "validation_mismatched-00000-of-00001.parquet")
+    hidden.to_parquet(root / "test_mismatched-00000-of-00001.parquet")
 
 
 def official_rows(split: str) -> list[dict]:
@@ -256,3 +256,19 @@ def test_pairs_and_single_texts_do_not_mix(tmp_path: Path) -> None:
     json_lines(tmp_path / "test.jsonl", GOOD)
     with pytest.raises(UserError, match=r"holds pairs, the other does not"):
         readers.read(OURS, tmp_path)
+
+
+@pytest.mark.parametrize("named", ["validation_mismatched", "multinli_1.0_dev_mismatched"])
+def test_test_texts_keep_their_genre_and_training_texts_do_not(named: str, tmp_path: Path) -> None:
+    """The mismatched part is one of its own; where it or a genre is missing, nothing else is."""
+    rows = [{"premise": "a", "hypothesis": "b", "label": n, "genre": f"g{n}"} for n in (0, 1)]
+    for name in ("train", "validation_matched"):
+        json_lines(tmp_path / f"{name}.jsonl", rows)
+    assert "elsewhere" not in read("mnli", tmp_path)
+    json_lines(tmp_path / f"{named}.jsonl", [row | {"genre": None} for row in rows])
+    parts = read("mnli", tmp_path)
+    assert list(parts["train"].table.columns) == ["text", "pair", "label"]
+    assert parts["test"].table["group"].tolist() == ["g0", "g1"]
+    assert parts["elsewhere"].table["group"].tolist() == ["", ""]
+    json_lines(tmp_path / "validation_matched.jsonl", [{"premise": "a", "hypothesis": "b", "label": 0}])
+    assert "group" not in read("mnli", tmp_path)["test"].table

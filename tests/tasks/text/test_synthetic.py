@@ -47,7 +47,7 @@ def test_counts_columns_and_classes(name: str) -> None:
     classes = len(KNOWN[name].CLASSES)
     for split, count in (("train", 2000), ("test", 600)):
         table = made(name)[split]
-        assert list(table.columns) == (["text", "pair", "label"] if name == "mnli" else ["text", "label"])
+        assert list(table.columns) == (["text", "pair", "group", "label"] if name == "mnli" else ["text", "label"])
         assert len(table) == count and table["label"].dtype == np.int64
         shares = np.bincount(table["label"], minlength=classes) / count
         assert len(shares) == classes and shares == pytest.approx(1 / classes, abs=0.05)

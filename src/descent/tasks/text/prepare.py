@@ -21,7 +21,7 @@ from descent.io.folders import atomic_folder
 from descent.io.progress import Bar
 from descent.schema import TokenizerSource
 from descent.tasks.text import arrays, tokenizers
-from descent.tasks.text.arrays import SPLITS, Encoded
+from descent.tasks.text.arrays import Encoded
 
 LONGEST = 1 << 17  # characters of a text that are read: a word of ten million would take a tokenizer minutes
 CHUNK = 1000  # texts that are tokenised at once, on all cores
@@ -29,13 +29,14 @@ CHUNK = 1000  # texts that are tokenised at once, on all cores
 
 @dataclass(frozen=True)
 class Examples:
-    """Texts, or pairs of texts, and their labels."""
+    """Texts, or pairs of texts, their labels, and of test texts what each is a kind of, where that is known."""
 
     texts: list[str] | list[tuple[str, str]]
     labels: Int64[np.ndarray, " texts"]
+    groups: list[str] | None = None
 
     def where(self, chosen: Bool[np.ndarray, " texts"]) -> "Examples":
-        """Those marked, in the same order."""
+        """Those marked, in the same order and without kinds."""
         return Examples([self.texts[i] for i in np.flatnonzero(chosen)], self.labels[chosen])
 
 
@@ -73,11 +74,13 @@ def prepare(
     local_data: str,
     profile: str,
 ) -> None:
-    """Write `out`: <split>_tokens.npy, <split>_offsets.npy and <split>_labels.npy for train, validation and test.
+    """Write `out`: <split>_tokens.npy, <split>_offsets.npy and <split>_labels.npy for train, validation, test and,
+    where the raw data have it, elsewhere; <split>_groups.npy where they tell kinds of test texts apart.
 
     Tokens are flat, uint16 where the vocabulary fits, else int32; offsets (texts + 1) and labels are int64. Beside
     them: frequencies.npy (vocabulary,) int64, how often each token occurs in the training split, special tokens
-    included; tokenizer.json; and meta.json, with counts and a digest of all arrays and the tokenizer.
+    included; tokenizer.json; and meta.json, with counts, the names of the kinds of each split, and a digest of all
+    arrays and the tokenizer.
 
     Args:
         raw: the folder with train.parquet, test.parquet and source.json.
@@ -92,7 +95,8 @@ def prepare(
     tokenizer = tokenizers.build(source, _flat(splits["train"].texts), local_data)
     known, size = set(examples["train"].texts), tokenizers.vocabulary(tokenizer)
     encoded, cut = _encoded(dataset, splits, tokenizer, max_tokens)
-    texts = {split: len(encoded[split].labels) for split in SPLITS}
+    texts = {split: len(own.labels) for split, own in encoded.items()}
+    groups, kinds = _kinds(splits)
     frequencies = {"frequencies": arrays.frequencies(encoded["train"], size)}
     ends = tokenizers.special(tokenizer)
     tokenizers.check_known(tokenizer, frequencies["frequencies"], (ends.pad, ends.first, ends.last))
@@ -108,9 +112,10 @@ def prepare(
             "repeated": sum(text in known for text in splits["test"].texts),
             **facts,
             "texts": texts,
-            "tokens": {split: len(encoded[split].tokens) for split in SPLITS},
+            "tokens": {split: len(own.tokens) for split, own in encoded.items()},
             "cut": cut,
-            "digest": arrays.write(folder, tokenizer, frequencies | arrays.named(encoded)),
+            "groups": kinds,
+            "digest": arrays.write(folder, tokenizer, frequencies | arrays.named(encoded) | groups),
         }
         (folder / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n")
     longer, total = sum(cut.values()), sum(texts.values())
@@ -118,12 +123,14 @@ def prepare(
         f"{dataset}, {tokenizer_name}: {longer:,} of {total:,} texts ({longer / total:.1%}) are longer than "
         f"{max_tokens} tokens and were cut"
     )
+    if (field := getattr(components.load("tasks.text.datasets", dataset), "GROUP", "")) and "test" not in kinds:
+        print(f"{dataset}: its test texts have no column {field}, so that they are not told apart by it")
     if meta["repeated"]:
         print(f"{meta['repeated']:,} of {texts['test']:,} test texts are among the training texts too")
 
 
 def _split(dataset: str, examples: dict[str, Examples], share: float) -> dict[str, Examples]:
-    """The three splits.
+    """The three splits, and `elsewhere` where it is there.
 
     Raises:
         UserError: nothing is left to train or to validate.
@@ -132,7 +139,18 @@ def _split(dataset: str, examples: dict[str, Examples], share: float) -> dict[st
     if held.all() or not held.any():
         raise UserError(f"{dataset}: {len(held)} training texts are too few to hold out a share of {share}")
     train = examples["train"]
-    return {"train": train.where(~held), "validation": train.where(held), "test": examples["test"]}
+    tests = {part: own for part, own in examples.items() if part != "train"}
+    return {"train": train.where(~held), "validation": train.where(held)} | tests
+
+
+def _kinds(splits: dict[str, Examples]) -> tuple[dict[str, np.ndarray], dict[str, list[str]]]:
+    """What each test text is a kind of, as arrays of numbers, and the names that these stand for, by split."""
+    numbers, names = {}, {}
+    for split, own in splits.items():
+        if own.groups is not None:
+            found, places = np.unique(own.groups, return_inverse=True)
+            numbers[f"{split}_groups"], names[split] = places.astype(np.int64), found.tolist()
+    return numbers, names
 
 
 def held_out(texts: Sequence[str] | Sequence[tuple[str, str]], share: float) -> Bool[np.ndarray, " texts"]:
@@ -153,8 +171,8 @@ def _encoded(
     encoded, cut, texts = {}, {}, sum(len(own.labels) for own in splits.values())
     tokenizer.enable_truncation(max_tokens, strategy="longest_first")
     with Bar(desc=f"tokenising {dataset}", total=texts, unit="text") as bar:
-        for split in SPLITS:
-            encoded[split], cut[split] = _encode(tokenizer, splits[split], bar)
+        for split, own in splits.items():
+            encoded[split], cut[split] = _encode(tokenizer, own, bar)
     tokenizer.no_truncation()
     return encoded, cut
 
@@ -174,17 +192,18 @@ def _encode(tokenizer: Tokenizer, examples: Examples, bar: Bar) -> tuple[Encoded
 
 
 def _raw(folder: Path) -> tuple[dict[str, Examples], dict[str, Any]]:
-    """The parts `train` and `test`, and what source.json says that meta.json says too."""
+    """The parts `train`, `test` and, if there, `elsewhere`, and what source.json says that meta.json says too."""
     try:
         facts = json.loads((folder / "source.json").read_text())
         parts = {}
-        for part in ("train", "test"):
+        for part in ("train", "test", *(("elsewhere",) if (folder / "elsewhere.parquet").exists() else ())):
             table = pq.read_table(folder / f"{part}.parquet")
             texts = [text[:LONGEST] for text in table["text"].to_pylist()]
             if "pair" in table.column_names:
                 pairs = [text[:LONGEST] for text in table["pair"].to_pylist()]
                 texts = list(zip(texts, pairs, strict=True))
-            parts[part] = Examples(texts, table["label"].to_numpy())
+            groups = table["group"].to_pylist() if "group" in table.column_names else None
+            parts[part] = Examples(texts, table["label"].to_numpy(), groups)
         return parts, {key: facts[key] for key in ("synthetic", "classes", "dropped")}
     except (OSError, ValueError, TypeError, KeyError, RecursionError, pa.ArrowException):
         raise UserError(

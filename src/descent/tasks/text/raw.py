@@ -17,15 +17,16 @@ from descent.tasks.text.schema import GenerateTexts, HubData, Source
 from descent.tasks.text.synthetic import texts
 from descent.tasks.text.tables import Part, layout
 
-Read = tuple[dict[str, Part], str]  # the parts train and test, and what source.json calls their origin
+Read = tuple[dict[str, Part], str]  # the parts (train, test, elsewhere), and what source.json calls their origin
 DRAW = 0  # seed of the draw where a limit is set
 
 
 def fetch(dataset: str, source: Source, local_data: str, out: Path) -> None:
     """Make the folder `out` of a raw text data set, whole or not at all.
 
-    It holds train.parquet and test.parquet (text, pair for pairs, label int64) and source.json (synthetic,
-    origin, classes, and how many texts were dropped, by part and reason).
+    It holds train.parquet and test.parquet (text, pair for pairs, label int64, of test texts their group where
+    they have any), elsewhere.parquet where the source has such a part, and source.json (synthetic, origin,
+    classes, and how many texts were dropped, by part and reason).
 
     Args:
         dataset: a file of datasets/.
@@ -50,8 +51,9 @@ def fetch(dataset: str, source: Source, local_data: str, out: Path) -> None:
             parts, origin = _unpacked(local, folder / "unpacked", known), source.path
         else:
             parts, origin = readers.read(layout(known), local), source.path
-        for part, limit in (("train", source.train_texts), ("test", source.test_texts)):
-            parquet.write(draw(parts[part].table, limit), folder / f"{part}.parquet")
+        limits = {"train": source.train_texts, "test": source.test_texts, "elsewhere": source.test_texts}
+        for part, own in parts.items():
+            parquet.write(draw(own.table, limits[part]), folder / f"{part}.parquet")
         content = {
             "synthetic": source.generate is not None,
             "origin": origin,
@@ -105,8 +107,10 @@ def _from_hub(dataset: ModuleType, wanted: HubData) -> Read:
         sources.without_hub(dataset),
     )
     form, tables, where = layout(dataset), {}, {}
-    for part, names in (("train", form.train), ("test", form.test)):
+    for part, names in (("train", form.train), ("test", form.test), ("elsewhere", form.elsewhere)):
         found = next((split for split in names if split in splits), None)
+        if found is None and part == "elsewhere":
+            continue
         if found is None:
             raise UserError(
                 f"{form.name}: {origin} has the parts {', '.join(splits)}; expected {' or '.join(names)}"

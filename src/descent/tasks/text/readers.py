@@ -18,7 +18,7 @@ UNREADABLE = (OSError, ValueError, pa.ArrowException)
 
 
 def read(form: Layout, root: Path) -> dict[str, Part]:
-    """The parts `train` and `test` of a data set.
+    """The parts `train` and `test` of a data set, and `elsewhere` where it is there.
 
     Raises:
         UserError: no training or no test part, or one that cannot be read or is not what it should be.
@@ -42,11 +42,13 @@ def tidy(form: Layout, tables: dict[str, pd.DataFrame], where: dict[str, str]) -
     """
     parts = {part: clean(table.reset_index(drop=True), form, where[part]) for part, table in tables.items()}
     check_classes(parts["train"], form.name)
-    if list(parts["train"].table.columns) != list(parts["test"].table.columns):
-        raise UserError(
-            f"{form.name}: one of {where['train']} and {where['test']} holds pairs, the other does not"
-        )
-    return parts
+    for part, own in parts.items():
+        if ("pair" in own.table) != ("pair" in parts["train"].table):
+            raise UserError(
+                f"{form.name}: one of {where['train']} and {where[part]} holds pairs, the other does not"
+            )
+    plain = parts["train"].table.drop(columns="group", errors="ignore")  # training is told nothing of kinds
+    return parts | {"train": Part(plain, parts["train"].dropped)}
 
 
 def locate(root: Path, form: Layout) -> dict[str, list[Path]]:
@@ -63,7 +65,7 @@ def locate(root: Path, form: Layout) -> dict[str, list[Path]]:
             elif files := _files(folder, beginnings):
                 found[part] = files
         if len(found) == 2:
-            return found
+            return found | ({"elsewhere": files} if (files := _files(folder, form.elsewhere)) else {})
         best = best or found
     return best
 
@@ -124,7 +126,8 @@ def _class_folders(folder: Path, labels: tuple[str, ...]) -> pd.DataFrame:
 
 def _json_lines(path: Path, form: Layout) -> pd.DataFrame:
     """One object a line; of its keys only those that matter, as MultiNLI's parses are ten times as long."""
-    rows, names = [], None
+    rows: list[list[object]] = []
+    names: dict[str, str] | None = None
     with path.open(encoding="utf-8-sig") as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
@@ -137,4 +140,4 @@ def _json_lines(path: Path, form: Layout) -> pd.DataFrame:
                 raise ValueError(f"line {number} is not one JSON object")
             names = names or columns(list(row), form, str(path))
             rows.append([row.get(name) for name in names])
-    return pd.DataFrame(rows, columns=names)
+    return pd.DataFrame(rows, columns=list(names or {}))

@@ -54,6 +54,7 @@ def sweep(
     settings: Evaluation,
     device: torch.device,
     progress: Callable[[int], Any] = lambda count: None,
+    split: str = "test",
 ) -> TextSweep:
     """Evaluate a stack on all test texts at every noise level.
 
@@ -65,8 +66,9 @@ def sweep(
         apply: clean embeddings, a level a cell, the batch's random numbers and sigma give the noisy ones.
         eps: each cell's own training level; where it is none of the gammas, single texts are not kept.
         progress: called with the number of texts done, times cells.
+        split: of the tokens, whose texts are the test.
     """
-    texts, sigma = tokens.split("test"), Scale(tokens.frequencies, device)(model)
+    texts, sigma = tokens.split(split), Scale(tokens.frequencies, device)(model)
     words = Words(tokens.folder, tokens.max_tokens, apply, settings.seed) if apply.sees == "words" else None
     levels = torch.tensor(gammas, device=device)[:, None].expand(-1, len(eps))
     own = [gammas.index(level) if level in gammas else 0 for level in eps]

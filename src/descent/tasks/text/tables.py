@@ -27,6 +27,8 @@ class Layout:
         classes: their names, in the order of the labels.
         folders: for a folder of .txt files per class, the folders' names in the order of the labels.
         tree: what the message about a missing part says.
+        elsewhere: of a second test part, of kinds of text that training has not seen; it may be absent.
+        group: the column that names a test text's kind.
     """
 
     name: str
@@ -36,6 +38,8 @@ class Layout:
     classes: tuple[str, ...]
     folders: tuple[str, ...]
     tree: str
+    elsewhere: tuple[str, ...] = ()
+    group: str = ""
 
 
 def layout(dataset: ModuleType) -> Layout:
@@ -48,15 +52,17 @@ def layout(dataset: ModuleType) -> Layout:
         classes=dataset.CLASSES,
         folders=getattr(dataset, "FOLDERS", ()),
         tree=dataset.TREE,
+        elsewhere=getattr(dataset, "ELSEWHERE", ()),
+        group=getattr(dataset, "GROUP", ""),
     )
 
 
 @dataclass(frozen=True)
 class Part:
-    """The training or the test part.
+    """The training or a test part.
 
     Args:
-        table: columns text, pair (for pairs) and label (int64).
+        table: columns text, pair (for pairs), label (int64), and group (of test texts) where the source has it.
         dropped: how many rows were left out, by reason.
     """
 
@@ -64,8 +70,8 @@ class Part:
     dropped: dict[str, int]
 
 
-def columns(found: list[str], form: Layout, where: str) -> list[str]:
-    """Which of the columns found hold the text or texts, and, last, the label.
+def columns(found: list[str], form: Layout, where: str) -> dict[str, str]:
+    """Our names of the columns found that matter: text, pair, label, group.
 
     Raises:
         UserError: some are not there.
@@ -78,7 +84,9 @@ def columns(found: list[str], form: Layout, where: str) -> list[str]:
             f"{where} has the columns {', '.join(map(repr, found)) or '(none)'}; "
             f"expected {expected}, and {' or '.join(LABELS)}: rename them"
         )
-    return [*max(texts, key=len), labels[0]]
+    named = dict(zip(max(texts, key=len), ("text", "pair"), strict=False)) | {labels[0]: "label"}
+    groups = [name for name in (form.group, "group") if form.group and name in found]  # the source's name, or ours
+    return named | ({groups[0]: "group"} if groups else {})
 
 
 def clean(frame: pd.DataFrame, form: Layout, where: str) -> Part:
@@ -91,10 +99,12 @@ def clean(frame: pd.DataFrame, form: Layout, where: str) -> Part:
         UserError: missing columns, texts that are none, unknown labels, or nothing left.
     """
     names = columns(list(frame.columns), form, where)
-    table = frame[names].set_axis(["text", "pair", "label"] if len(names) == 3 else ["text", "label"], axis=1)
+    table = frame[list(names)].rename(columns=names)
     agreed = table["label"] != NO_AGREEMENT
     filled = pd.Series(True, index=table.index)
-    for name, original in zip(table.columns[:-1], names, strict=False):
+    for original, name in names.items():
+        if name not in ("text", "pair"):
+            continue
         words = table[name].fillna("")
         if not pd.api.types.is_string_dtype(words):
             raise UserError(f"{where}: the column {original!r} holds something else than texts")
@@ -105,6 +115,8 @@ def clean(frame: pd.DataFrame, form: Layout, where: str) -> Part:
         counts = f"{dropped['empty']} are empty, {dropped['no_label']} have no label"
         raise UserError(f"{where}: none of the {len(table)} texts can be used ({counts})")
     kept["label"] = _numbers(kept["label"], form.classes, where)
+    if "group" in kept:
+        kept["group"] = kept["group"].fillna("").astype(str)
     return Part(kept, dropped)
 
 

@@ -85,10 +85,11 @@ class Scene:
         return _sentence(who, self.are, does, where, self.time)
 
 
-def write(rng: Random, label: int) -> tuple[str, str]:
-    """A premise and a hypothesis: 0 follows from it, 1 may be, 2 cannot be."""
+def write(rng: Random, label: int) -> tuple[str, str, str]:
+    """A premise, a hypothesis (0 follows from it, 1 may be, 2 cannot be), and their kind of place."""
     scene = _scene(rng)
-    return scene.premise(), (_entailed, _neutral, _contradicted)[label](rng, scene)
+    hypothesis = (_entailed, _neutral, _contradicted)[label](rng, scene)
+    return scene.premise(), hypothesis, PLACES[scene.place][1]
 
 
 def _scene(rng: Random) -> Scene:

@@ -8,7 +8,8 @@ import pandas as pd
 from descent.tasks.text.schema import GenerateTexts
 
 NOISE = 0.03  # share of the texts that carry a label drawn from the other classes
-Example = tuple[str, ...]  # one text, or a premise and a hypothesis
+Example = tuple[str, ...]  # one text; or a premise, a hypothesis and their kind
+COLUMNS = {1: ["text"], 3: ["text", "pair", "group"]}  # by how much an example is
 Writer = Callable[[Random, int], Example]
 
 
@@ -19,7 +20,8 @@ def generate(dataset: str, classes: int, write: Writer, wanted: GenerateTexts) -
         write: makes up an example of a label from 0 to `classes` - 1.
 
     Returns:
-        train and test, with the columns text, pair (of pairs) and label (int64); classes are about as frequent.
+        train and test, with the columns text, pair and group (of pairs) and label (int64); classes are about as
+        frequent.
     """
     return {
         split: _part(count, classes, write, Random(f"{dataset} {split} {wanted.seed}"))
@@ -36,5 +38,4 @@ def _part(count: int, classes: int, write: Writer, rng: Random) -> pd.DataFrame:
             label = (label + rng.randrange(1, classes)) % classes
         rows.append((*example, label))
     rng.shuffle(rows)
-    columns = ["text", "pair", "label"] if len(rows[0]) == 3 else ["text", "label"]
-    return pd.DataFrame(rows, columns=columns).astype({"label": "int64"})
+    return pd.DataFrame(rows, columns=[*COLUMNS[len(rows[0]) - 1], "label"]).astype({"label": "int64"})

@@ -1,0 +1,110 @@
+"""Text cells on each kind of test text, and on kinds that training has not seen: MNLI by genre, and mismatched."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Int64
+from torch import nn
+
+from descent import paths
+from descent.analysis.results import Row
+from descent.analysis.select import TRAINED, TRANSFER
+from descent.cells import Cell
+from descent.components import load as component
+from descent.config import Params
+from descent.runner import scores
+from descent.runner.fingerprint import digest
+from descent.runner.items import Item
+from descent.runner.scores import Scoring
+from descent.tasks.common.items import of_model, problem
+from descent.tasks.common.shifted import apply_of
+from descent.tasks.text.data import Tokens, load
+from descent.tasks.text.sweep import sweep
+from descent.training.devices import autocast
+
+SEEN, UNSEEN = "test", "elsewhere"  # splits: texts of the kinds that train, and of others
+UNNAMED = "of no kind"  # where the source does not say
+MARK = " (unseen)"
+
+
+def apart(dataset: str) -> bool:
+    """Whether a data set's file says that its test texts are of several kinds."""
+    return bool(getattr(component("tasks.text.datasets", dataset), "GROUP", ""))
+
+
+def of_all(params: Params) -> pd.DataFrame:
+    """The rows of every model in use on the kinds of text of each data set that tells them apart.
+
+    Raises:
+        UserError: cells that are missing or stale, or prepared data that are missing.
+    """
+    tables = []
+    for name in filter(apart, params.text.datasets):
+        for model in params.text.models:
+            tokens = load(paths.prepared_folder(params, "text", name, model))
+            tables.append(
+                scores.evaluate(item := of_model(params, "text", name, model), scoring(params, tokens, item))
+            )
+    return pd.concat(tables) if tables else pd.DataFrame()
+
+
+def scoring(params: Params, tokens: Tokens, item: Item) -> Scoring:
+    """How the cells of a text item are scored on every kind, each at its own level of training."""
+    evaluation, elements = params.text.evaluation, item.feed.elements
+    return Scoring(
+        profile=params.profile,
+        shift=TRANSFER,
+        measure=partial(_measure, params, tokens, item.feed.device),
+        problem=partial(problem, params),
+        definition={
+            "evaluation": evaluation.model_dump(exclude={"shifts", "gammas", "energies"}),
+            "code": digest((__name__, f"descent.shifts.{TRAINED}")),
+        },
+        elements=None if elements is None else elements // item.feed.batch * evaluation.batch,
+        inputs=sum(len(tokens.split(split)) for split, _ in kinds(tokens)),
+        trained=False,
+    )
+
+
+def kinds(tokens: Tokens) -> Iterable[tuple[str, dict[str, Int64[np.ndarray, " texts"]]]]:
+    """The splits that test, each with the numbers of its texts by what results call their kind."""
+    meta = json.loads((tokens.folder / "meta.json").read_text())
+    for split in (name for name in (SEEN, UNSEEN) if name in meta["texts"]):
+        mark = MARK if split == UNSEEN else ""
+        if names := meta["groups"].get(split):
+            own = np.load(tokens.folder / f"{split}_groups.npy")
+            yield (
+                split,
+                {(name or UNNAMED) + mark: np.flatnonzero(own == place) for place, name in enumerate(names)},
+            )
+        else:
+            yield split, {UNNAMED + mark: np.arange(meta["texts"][split])}
+
+
+def _measure(
+    params: Params,
+    tokens: Tokens,
+    device: torch.device,
+    net: nn.Module,
+    stack: Sequence[Cell],
+    progress: Callable[[int], Any],
+) -> list[list[Row]]:
+    own, rows = [cell.eps for cell in stack], [[] for _ in stack]
+    levels, apply = sorted(set(own)), apply_of(params, TRAINED)
+    for split, found in kinds(tokens):
+        with autocast(device, params.training.precision):
+            hits = sweep(
+                net.to(device), tokens, levels, apply, own, params.text.evaluation, device, progress, split
+            ).hits
+        for index, cell in enumerate(stack):
+            right = hits[levels.index(cell.eps), index].mean(axis=0)
+            place = {"split": "test", "gamma": cell.eps, "layer": cell.layers, "metric": "accuracy"}
+            rows[index] += [
+                place | {"tested": kind, "value": float(right[numbers].mean())} for kind, numbers in found.items()
+            ]
+    return rows
