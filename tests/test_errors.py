@@ -89,7 +89,7 @@ def entry():
         os.kill(os.getpid(), {number:d})
         time.sleep(1)
     except:
-        pass
+        {swallow}
     {rest}
 
 run(entry)
@@ -98,11 +98,17 @@ run(entry)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
-@pytest.mark.parametrize("rest", ["time.sleep(60)", "print('made')"], ids=["goes on", "is at its end"])
-def test_an_interruption_that_a_library_swallows_is_heard_all_the_same(number: signal.Signals, rest: str) -> None:
+@pytest.mark.parametrize(
+    ("swallow", "rest"),
+    [("pass", "time.sleep(60)"), ("pass", "print('made')"), ("raise ImportError", "pass")],
+    ids=["goes on", "is at its end", "calls it something else"],
+)
+def test_an_interruption_that_a_library_swallows_is_heard_all_the_same(
+    number: signal.Signals, swallow: str, rest: str
+) -> None:
     """Compiled modules do while they load: numpy's random numbers for one."""
     ended = subprocess.run(
-        [sys.executable, "-c", SWALLOWED.format(number=number, rest=rest)],
+        [sys.executable, "-c", SWALLOWED.format(number=number, swallow=swallow, rest=rest)],
         env=os.environ | {"PYTHONPATH": "src"},
         capture_output=True,
         text=True,

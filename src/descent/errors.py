@@ -45,11 +45,11 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
     try:
         entry(*arguments)
         interruption.ends_at_once()
-    except KeyboardInterrupt:
-        interruption.ignored()  # once is enough
-        print(interruption.TOLD, file=sys.stderr)
-        sys.exit(130)
-    except Exception as error:
+    except (KeyboardInterrupt, Exception) as error:
+        if isinstance(error, KeyboardInterrupt) or interruption.pending():
+            interruption.ignored()  # once is enough
+            print(interruption.TOLD, file=sys.stderr)
+            sys.exit(130)
         if not (told := sentence(error)):
             raise
         sys.exit(f"\n{name}: {told}")

@@ -27,9 +27,14 @@ def ends_at_once() -> None:
     Raises:
         KeyboardInterrupt: one was swallowed within the last second.
     """
-    if signal.getitimer(signal.ITIMER_REAL)[0]:
+    if pending():
         raise KeyboardInterrupt
     _answer(end)
+
+
+def pending() -> bool:
+    """Whether one was raised within the last second: what has come of it may be another exception."""
+    return bool(signal.getitimer(signal.ITIMER_REAL)[0])
 
 
 def ignored() -> None:

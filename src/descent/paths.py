@@ -46,6 +46,6 @@ def looks_folder(task: str, dataset: str) -> Path:
     return Path("data/scores") / task / f"{dataset}-looks"
 
 
-TRANSFER_SCORES = Path("data/scores/transfer.parquet")  # of video models on the other data sets
+TRANSFER_SCORES = Path("data/scores/transfer.parquet")  # of video models on other data sets, of texts by kind
 LOOKS = Path("data/looks")  # all of these, a folder a data set, as figures read them
 TEXTS = Path("data/texts.json")  # all completions, as figures read them

@@ -42,5 +42,8 @@ def test_every_kind_has_its_mean_and_its_gain_over_the_baseline(results: pd.Data
 
 def test_a_cell_that_diverged_scores_as_chance(results: pd.DataFrame, params: Params) -> None:
     cells = {"experiment": "text", "dataset": "mnli", "model": "ut_text", "arm": "constrained"}
+    before = line(results, params, "constrained")
+    change(results, 1.0, **cells, metric="diverged", eps=0.0)
+    assert line(results, params, "constrained") == before, "of another level of training"
     change(results, 1.0, **cells, metric="diverged", eps=headline(params, "text"))
     assert line(results, params, "constrained")["accuracy"] == pytest.approx(1 / 3)

@@ -180,3 +180,15 @@ def test_depths_are_told_where_the_arms_differ() -> None:
     same = arms.assign(layers=4)
     assert curves.depths(same) == curves.depths(same.head(1)) == "$L=4$"
     assert curves.depths(arms.head(0)) == ""
+
+
+def test_kinds_of_text_keep_their_lines_where_a_model_diverged(results: pd.DataFrame, params: Params) -> None:
+    change(results, 1.0, experiment="text", dataset="mnli", model="distilbert", metric="diverged")
+    figure = render("fig_kinds", results, params)
+    sound, lost = (panel(figure, f"{name}, MNLI") for name in ("UT", "DistilBERT"))
+    assert [tick.get_text() for tick in sound.get_yticklabels()] == ["fiction", "travel", "letters (unseen)"]
+    own = select(results, dataset="mnli", model="ut_text", shift="transfer", eps=0.4, arm="constrained")
+    first = own[own["tested"] == "fiction"]["value"].mean()
+    assert sound.lines[params.arms.index("constrained")].get_xdata()[0] == pytest.approx(first)
+    shown = [float(x) for mark in lost.lines for x in mark.get_xdata()]
+    assert all(np.isnan(x) or x == pytest.approx(1 / 3) for x in shown)

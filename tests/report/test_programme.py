@@ -30,7 +30,10 @@ def published(results: pd.DataFrame, folder: Path) -> Path:
 @pytest.mark.slow
 def test_two_parts_are_judged_as_the_whole_run_would_be(results: pd.DataFrame, tmp_path: Path) -> None:
     video = results["experiment"].isin(["video", "plateau_ut", "plateau_dust"])
-    parts = [published(results[video], tmp_path / "small-1"), published(results[~video], tmp_path / "small-2")]
+    parts = [
+        published(results[video], tmp_path / "small-00000001"),
+        published(results[~video], tmp_path / "small-00000002"),
+    ]
     assert programme.parts(tmp_path, "small") == parts
     card = scorecard.judged(*programme.joined(parts))
     pd.testing.assert_frame_equal(card, scorecard.scorecard(results, real_params()))
@@ -41,8 +44,10 @@ def test_two_parts_are_judged_as_the_whole_run_would_be(results: pd.DataFrame, t
 
 @pytest.mark.slow
 def test_a_claim_that_two_parts_tested_is_refused(results: pd.DataFrame, tmp_path: Path) -> None:
-    parts = [published(results, tmp_path / name) for name in ("small-1", "small-2")]
-    with pytest.raises(UserError, match=r"small-1 and .*small-2 both hold pairs of .*: remove the part"):
+    parts = [published(results, tmp_path / name) for name in ("small-00000001", "small-00000002")]
+    with pytest.raises(
+        UserError, match=r"small-00000001 and .*small-00000002 both hold pairs of .*: remove the part"
+    ):
         programme.joined(parts)
 
 

@@ -18,9 +18,9 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     of accuracies in the same setting and seed, and missing (NaN) for the baseline itself. A cell that diverged
     scores as chance.
     """
-    own = {"experiment": "text", "shift": TRANSFER, "metric": "accuracy", "split": "test", "bin": 0.0}
-    rows = measured(select(results, **own, eps=headline(params, "text")))
-    rows = as_chance(rows[rows["arm"].isin(params.arms)], select(results, experiment="text"), params)
+    cells = select(results, experiment="text", eps=headline(params, "text"))
+    rows = measured(select(cells, shift=TRANSFER, metric="accuracy", split="test", bin=0.0))
+    rows = as_chance(rows[rows["arm"].isin(params.arms)], cells, params)
     if rows.empty:
         return pd.DataFrame(columns=[*BY, "accuracy", *shifts.NUMBERS])
     means = average(rows, BY, over=["layers", "layer", "seed"]).rename("accuracy").reset_index()

@@ -20,7 +20,7 @@ COLUMNS = {
     "varied": str,  # the value that a study gives to what it varies, else empty
     "split": str,  # validation | test
     "shift": str,  # a file of shifts/, or TRANSFER; TRAINED, training's own, of all that is no test under a shift
-    "tested": str,  # of TRANSFER the data set of the test inputs, else empty: the cell's own
+    "tested": str,  # of TRANSFER the data set or the kind of the test inputs, else empty: the cell's own
     "gamma": float,  # the level of the shift, or that of Gaussian noise of the same energy
     "layer": int,
     "bin": float,  # lower edge of a histogram's bin, number of a resample (0: the test set itself), else 0

@@ -12,7 +12,7 @@ from descent.config import Params
 from descent.errors import UserError
 
 TRAINED = "gaussian"  # the noise of training, of which all the paper's sweeps are
-TRANSFER = "transfer"  # in place of a shift: the noise of training on test inputs of another data set
+TRANSFER = "transfer"  # in place of a shift: the noise of training on other data sets, or by kind of test text
 CELL = ["profile", "experiment", "dataset", "model", "arm", "layers", "eps", "seed", "varied"]
 
 

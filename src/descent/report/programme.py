@@ -24,7 +24,8 @@ DIGITS = "%.6g"
 
 def parts(root: Path, profile: str) -> list[Path]:
     """The folders of what was published of a profile."""
-    return sorted(file.parent for file in root.glob(f"{profile}-*/facts.csv"))
+    digits = "[0-9a-f]" * 8  # evidence.folder_name
+    return sorted(file.parent for file in root.glob(f"{profile}-{digits}/facts.csv"))
 
 
 def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -45,10 +45,10 @@ def compared(pairs: pd.DataFrame, params: Params) -> str:
     """The same of what pairs were compared on."""
     rows, words = pairs[["dataset", "model"]].drop_duplicates(), []
     tasks = rows["model"].map(lambda model: params.components["models"].get(model, {}).get("TASK", ""))
-    for task, own in sorted(rows.groupby(tasks), key=lambda group: TASKS.index(group[0])):
+    for task, own in sorted(rows.groupby(tasks), key=lambda group: (*TASKS, "").index(group[0])):
         datasets = [label(params, f"tasks.{task}.datasets", name) for name in own["dataset"].unique()]
         models = sorted(label(params, "models", name) for name in own["model"].unique())
-        words.append(f"{task}: {listed(models)} on {listed(datasets)}")
+        words.append(f"{task or 'no longer here'}: {listed(models)} on {listed(datasets)}")
     return "; ".join(words)
 
 

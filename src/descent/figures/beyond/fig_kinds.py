@@ -1,5 +1,7 @@
 """Not in the paper: accuracy by kind of test text, those that training has not seen among them."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -7,6 +9,7 @@ from matplotlib.lines import Line2D
 
 from descent.analysis import kinds
 from descent.analysis.select import TRANSFER, select
+from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, style
 
@@ -24,15 +27,17 @@ ROW, FOOT = 0.19, 0.75  # inches: of a kind, and of the rest of a panel
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """A panel for each data set and model, a line for each kind. Raises UserError without rows of kinds."""
-    curves.required(results, "evaluate_transfer", experiment="text", shift=TRANSFER)
+    curves.required(results, "evaluate_transfer", experiment="text", shift=TRANSFER, eps=headline(params, "text"))
     table = kinds.table(results, params)
     lines, models = sorted(table["dataset"].unique()), params.text.models
     deepest = table.groupby("dataset")["tested"].nunique().max()
     height = len(lines) * (FOOT + ROW * deepest)
     figure, grid = style.panels(params, len(lines), len(models), style.TEXT, height, TASKS, sharey="row")
     for dataset, line in zip(lines, grid, strict=True):
+        own = select(table, dataset=dataset)
+        names = sorted(own["tested"].unique(), key=lambda name: ("unseen" in name, name))
         for model, axes in zip(models, line, strict=True):
-            _draw(axes, select(table, dataset=dataset, model=model), params)
+            _draw(axes, select(own, model=model), names, params)
             axes.set_title(f"{style.name(model)}, {style.name(dataset)}", fontsize=8)
     for axes in grid[-1]:
         axes.set_xlabel(style.ACCURACY)
@@ -44,9 +49,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, own: pd.DataFrame, params: Params) -> None:
-    """Seen kinds first, each by the alphabet."""
-    names = sorted(own["tested"].unique(), key=lambda name: ("unseen" in name, name))
+def _draw(axes: Axes, own: pd.DataFrame, names: Sequence[str], params: Params) -> None:
+    """A model's accuracy on the kinds of these names, from above; a model that diverged everywhere has none."""
     for arm in params.arms:
         rows = select(own, arm=arm).set_index("tested").reindex(names)
         axes.plot(rows["accuracy"], range(len(names)), "o", color=style.color(arm), markersize=3.5)

@@ -43,7 +43,12 @@ def frequencies(train: Encoded, vocabulary: int) -> Int64[np.ndarray, " {vocabul
 def write(folder: Path, tokenizer: Tokenizer, arrays: Mapping[str, np.ndarray]) -> str:
     """Write tokenizer.json and an .npy for each array; returns a digest of them all, in their order."""
     tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
-    digest = hashlib.sha256((folder / "tokenizer.json").read_bytes())
+    return save(folder, arrays, (folder / "tokenizer.json").read_bytes())
+
+
+def save(folder: Path, arrays: Mapping[str, np.ndarray], before: bytes) -> str:
+    """Write an .npy for each array; returns a digest of `before` and of all of them, in their order."""
+    digest = hashlib.sha256(before)
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
         digest.update(array.tobytes())

@@ -61,7 +61,7 @@ class Tokens:
     frequencies: Int64[np.ndarray, " vocabulary"]  # of the tokens of the training split
 
     def split(self, name: str) -> Texts:
-        """The texts of `train`, `validation` or `test`."""
+        """The texts of `train`, `validation`, `test` or, where it is there, `elsewhere`."""
         return texts(self.folder, name, self.pad)
 
 

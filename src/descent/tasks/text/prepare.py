@@ -21,7 +21,7 @@ from descent.io.folders import atomic_folder
 from descent.io.progress import Bar
 from descent.schema import TokenizerSource
 from descent.tasks.text import arrays, tokenizers
-from descent.tasks.text.arrays import Encoded
+from descent.tasks.text.arrays import SPLITS, Encoded
 
 LONGEST = 1 << 17  # characters of a text that are read: a word of ten million would take a tokenizer minutes
 CHUNK = 1000  # texts that are tokenised at once, on all cores
@@ -79,11 +79,11 @@ def prepare(
 
     Tokens are flat, uint16 where the vocabulary fits, else int32; offsets (texts + 1) and labels are int64. Beside
     them: frequencies.npy (vocabulary,) int64, how often each token occurs in the training split, special tokens
-    included; tokenizer.json; and meta.json, with counts, the names of the kinds of each split, and a digest of all
-    arrays and the tokenizer.
+    included; tokenizer.json; and meta.json, with counts, the names of the kinds of each split, a digest of the
+    tokenizer and the arrays of the three splits, and one of elsewhere and kinds.
 
     Args:
-        raw: the folder with train.parquet, test.parquet and source.json.
+        raw: the folder with train.parquet, test.parquet, if there elsewhere.parquet, and source.json.
         max_tokens: longer texts are cut, the longer one first in a pair.
         validation_share: of the training texts, see `held_out`.
 
@@ -97,6 +97,8 @@ def prepare(
     encoded, cut = _encoded(dataset, splits, tokenizer, max_tokens)
     texts = {split: len(own.labels) for split, own in encoded.items()}
     groups, kinds = _kinds(splits)
+    trained = {split: encoded[split] for split in SPLITS}  # `elsewhere` and kinds change no weight
+    apart = arrays.named({split: own for split, own in encoded.items() if split not in SPLITS}) | groups
     frequencies = {"frequencies": arrays.frequencies(encoded["train"], size)}
     ends = tokenizers.special(tokenizer)
     tokenizers.check_known(tokenizer, frequencies["frequencies"], (ends.pad, ends.first, ends.last))
@@ -115,7 +117,8 @@ def prepare(
             "tokens": {split: len(own.tokens) for split, own in encoded.items()},
             "cut": cut,
             "groups": kinds,
-            "digest": arrays.write(folder, tokenizer, frequencies | arrays.named(encoded) | groups),
+            "digest": arrays.write(folder, tokenizer, frequencies | arrays.named(trained)),
+            "kinds_digest": arrays.save(folder, apart, json.dumps(kinds).encode()),
         }
         (folder / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n")
     longer, total = sum(cut.values()), sum(texts.values())

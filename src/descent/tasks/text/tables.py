@@ -116,7 +116,7 @@ def clean(frame: pd.DataFrame, form: Layout, where: str) -> Part:
         raise UserError(f"{where}: none of the {len(table)} texts can be used ({counts})")
     kept["label"] = _numbers(kept["label"], form.classes, where)
     if "group" in kept:
-        kept["group"] = kept["group"].fillna("").astype(str)
+        kept["group"] = kept["group"].astype(object).fillna("").astype(str)  # of whatever type a file has it
     return Part(kept, dropped)
 
 

@@ -63,6 +63,7 @@ def scoring(params: Params, tokens: Tokens, item: Item) -> Scoring:
         problem=partial(problem, params),
         definition={
             "evaluation": evaluation.model_dump(exclude={"shifts", "gammas", "energies"}),
+            "kinds": _told(tokens)["kinds_digest"],
             "code": digest((__name__, f"descent.shifts.{TRAINED}")),
         },
         elements=None if elements is None else elements // item.feed.batch * evaluation.batch,
@@ -73,7 +74,7 @@ def scoring(params: Params, tokens: Tokens, item: Item) -> Scoring:
 
 def kinds(tokens: Tokens) -> Iterable[tuple[str, dict[str, Int64[np.ndarray, " texts"]]]]:
     """The splits that test, each with the numbers of its texts by what results call their kind."""
-    meta = json.loads((tokens.folder / "meta.json").read_text())
+    meta = _told(tokens)
     for split in (name for name in (SEEN, UNSEEN) if name in meta["texts"]):
         mark = MARK if split == UNSEEN else ""
         if names := meta["groups"].get(split):
@@ -84,6 +85,10 @@ def kinds(tokens: Tokens) -> Iterable[tuple[str, dict[str, Int64[np.ndarray, " t
             )
         else:
             yield split, {UNNAMED + mark: np.arange(meta["texts"][split])}
+
+
+def _told(tokens: Tokens) -> dict[str, Any]:
+    return json.loads((tokens.folder / "meta.json").read_text())
 
 
 def _measure(
