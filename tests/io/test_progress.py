@@ -33,6 +33,16 @@ def test_parts_of_an_item_are_told_without_the_rounding_of_their_sum(kind: type[
     assert " 0.83 of 4 epoch" in written.getvalue() and "0.83000" not in written.getvalue()
 
 
+@pytest.mark.parametrize("kind", [progress.OneBar, progress.Lines])
+@pytest.mark.parametrize(("total", "done"), [(0, 0), (100, 200), (None, 3)])
+def test_nothing_to_do_more_than_all_and_no_end_are_no_fault(
+    kind: type[progress.Lines], total: int | None, done: int
+) -> None:
+    with kind(total=total, unit_scale=1 / 100, desc="a", unit="epoch", file=io.StringIO()) as bar:
+        bar.update(done)
+        assert f" {done / 100:g} of " in str(bar)
+
+
 def test_what_takes_no_time_is_one_line_and_nothing_done_is_none() -> None:
     for done, lines in ((3, 1), (0, 0)):
         written = io.StringIO()

@@ -87,7 +87,7 @@ def test_text_curves_are_those_of_the_trial_with_the_lowest_validation_loss() ->
         where = {"dataset": choice.dataset, "model": choice.model, "layers": choice.layers, "arm": "constrained"}
         cell = where | {"experiment": "text", "seed": choice.seed, "eps": 0.4, "split": "test"}
         where = labels(params, "text", where)
-        accuracy = select(results, **cell, metric="accuracy", layer=choice.layers)
+        accuracy = select(results, **cell, metric="accuracy", layer=choice.layers, shift=TRAINED)
         assert select(drawn["accuracy_vs_gamma"], **where)["accuracy"].tolist() == accuracy["value"].tolist()
         losses = select(results, **cell, metric="loss", gamma=0.4)["value"].tolist()
         assert select(drawn["text_loss_per_layer"], **where)["loss"].tolist() == losses

@@ -7,25 +7,29 @@ from typing import Any
 from tqdm import tqdm
 
 SECONDS = 10.0  # between two lines
-COUNT, SCALED = "{n_fmt} of {total_fmt}", "{n:.4g} of {total:.4g}"  # numbers, and what a factor makes of them
-LINE = "{desc}: %s {unit}, {elapsed} gone, {remaining} left"
-BAR = "{desc}: {percentage:3.0f}%%|{bar}| %s {unit} [{elapsed} gone, {remaining} left]"
+LINE = "{desc}: {done} of {all} {unit}, {elapsed} gone, {remaining} left"
+BAR = "{desc}: {percentage:3.0f}%|{bar}| {done} of {all} {unit} [{elapsed} gone, {remaining} left]"
 
 
 class OneBar(tqdm):
     """A bar that moves."""
 
     def __init__(self, *args: Any, **words: Any) -> None:
-        super().__init__(*args, **{"bar_format": _format(BAR, words)} | words)
+        super().__init__(*args, **{"bar_format": BAR} | words)
+
+    @property
+    def format_dict(self) -> dict[str, Any]:
+        """As tqdm's, with what is `done` of `all`: 0.83 where parts of an item add up to 0.8300000000000001."""
+        told = super().format_dict
+        numbers = {"done": self.n, "all": self.total}
+        return told | {name: _number(value, told["unit_scale"]) for name, value in numbers.items()}
 
 
-class Lines(tqdm):
+class Lines(OneBar):
     """As a bar, in lines of its own: two processes side by side do not write over each other, nor over a log."""
 
     def __init__(self, *args: Any, **words: Any) -> None:
-        super().__init__(
-            *args, **{"mininterval": SECONDS, "delay": 1e-9, "bar_format": _format(LINE, words)} | words
-        )
+        super().__init__(*args, **{"mininterval": SECONDS, "delay": 1e-9, "bar_format": LINE} | words)
 
     def display(self, msg: str | None = None, pos: int | None = None) -> bool:
         """Write one line; none where tqdm would wipe its bar."""
@@ -42,8 +46,12 @@ class Lines(tqdm):
         super().close()
 
 
-def _format(how: str, words: dict[str, Any]) -> str:
-    return how % (SCALED if isinstance(words.get("unit_scale"), float) else COUNT)
+def _number(value: int | float | None, scale: bool | int | float) -> str:
+    if value is None:
+        return "?"
+    if isinstance(scale, float):
+        return f"{value * scale:.4g}"
+    return tqdm.format_sizeof(value) if scale else str(value)
 
 
 # `make --jobs` names its job server to all that it starts: the other half of the pipeline is on this terminal.
