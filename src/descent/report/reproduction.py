@@ -119,11 +119,8 @@ def _outcome(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
             "why, and what each model shows alone."
         )
     judged = own[own["claim"].isin(tested["claim"]) & (own["why"].fillna("") == "")]["model"].unique()
-    on = (
-        f"judged on {listed([sections.label(params, 'models', name) for name in judged])}, with "
-        if len(judged)
-        else ""
-    )
+    names = list(dict.fromkeys(sections.label(params, "models", name) for name in judged))
+    on = f"judged on {listed(names)}, with " if names else ""
     size = f"{on}up to {int(tested['settings'].max())} settings and {int(tested['seeds'].max())} seeds a claim"
     sentences = [
         f"**{len(tested)} of the paper's {len(primary)} primary claims were tested on real data** ({size})."
