@@ -94,6 +94,21 @@ def test_fig04_draws_the_best_trial_over_the_band_of_all(results: pd.DataFrame, 
     assert axes.collections[0].get_paths()[0].vertices[:, 1].max() < 0.75  # 0.6 +- 0.14
 
 
+def test_seeds_that_are_no_trials_are_shown_by_their_mean_and_not_by_the_luckiest(results: pd.DataFrame) -> None:
+    seeds = fake_params({"text.search.arms": {}})
+    for seed, accuracy in enumerate((0.5, 0.7, 0.6)):
+        change(results, accuracy, **ROBERTA, arm="constrained", seed=seed, metric="accuracy")
+    axes = panel(render("fig04_text_robustness", results, seeds), "RoBERTa, IMDb")
+    assert line(axes, "constrained").get_ydata() == pytest.approx(0.6)
+    axes = panel(render("fig01_layerwise_descent", results, seeds), "RoBERTa, IMDb")
+    losses = select(
+        results, **ROBERTA, arm="constrained", metric="loss", split="test", gamma=0.4, shift="gaussian"
+    )
+    assert line(axes, "constrained").get_ydata()[-1] == pytest.approx(
+        losses[losses["layer"] == losses["layers"]]["value"].mean()
+    )
+
+
 def test_marks_of_text_are_those_of_the_cell_that_is_shown(results: pd.DataFrame, params: Params) -> None:
     best = select(best_text(cells_table(results, params)), **ROBERTA, arm="constrained").squeeze()
     other = (best["seed"] + 1) % 3

@@ -13,9 +13,20 @@ LOW = 0.22  # the height of the name of the training level: accuracy falls from 
 IDENTITY = ["dataset", "model", "arm", "layers", "eps", "seed"]
 
 
-def draw_accuracy(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, choice: tuple, **look: object) -> None:
-    """Accuracy against gamma of a chosen cell (a row of `best_text`), over the band of all trials beside it."""
-    cell = {name: getattr(choice, name) for name in IDENTITY}
+def shown(choice: tuple, params: Params) -> dict[str, object]:
+    """The cells that a line is of: the chosen trial (a row of `best_text`), as the paper shows it (5.2).
+
+    Where no arm's seeds are trials of a search, all seeds of its setting: the best of these would be luck.
+    """
+    trials = any(params.text.search.arms.get(arm) for arm in params.arms)
+    return {name: getattr(choice, name) for name in IDENTITY if trials or name != "seed"}
+
+
+def draw_accuracy(
+    axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, choice: tuple, params: Params, **look: object
+) -> None:
+    """Accuracy against gamma of what is `shown`, over the band of all trials beside it."""
+    cell = shown(choice, params)
     _draw_band(axes, rows, cells, cell, look.get("color", style.color(choice.arm)))
     points = curves.curve(last_layer(rows), "gamma", "accuracy", split="test", **cell)
     curves.draw(axes, points, choice.arm, curves.state(cells, **cell), **look)

@@ -16,8 +16,8 @@ Left: test cross-entropy (nats) of what the shared readout says at each layer, a
 test noise equal to it, logarithmic scale; grey: the bound that the constraints imply, R0 (1 - alpha)^l counted
 from the capped layer. Right: accuracy on test texts against the test noise level; vertical line: training
 level; dotted: chance; band: mean and standard deviation over the trials. Each arm at its best trial (and depth)
-by validation loss; depths in the order of the legend where they differ. Hollow markers: a run with constraints
-ended infeasible.
+by validation loss, or at the mean over seeds where none are trials of a search; depths in the order of the
+legend where they differ. Hollow markers: a run with constraints ended infeasible.
 """
 PARAMETERS = [
     "text.eps",
@@ -40,10 +40,10 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     best = best_text(cells)
     figure, ((loss, accuracy),) = style.panels(params, 1, 2, style.TEXT, 2.6, TASKS)
     for choice in best.itertuples():
-        cell = {name: getattr(choice, name) for name in text_curves.IDENTITY}
+        cell = text_curves.shown(choice, params)
         points = curves.curve(rows, "layer", "loss", split="test", gamma=float(params.text.eps), **cell)
         curves.draw(loss, points, choice.arm, curves.state(cells, **cell), marker="o")
-        text_curves.draw_accuracy(accuracy, rows, cells, choice)
+        text_curves.draw_accuracy(accuracy, rows, cells, choice, params)
     curves.draw_bound(loss, params.problem(dataset, model), int(best["layers"].max()))
     text_curves.draw_chance(accuracy, params, dataset)
     curves.mark_training_level(accuracy, params.text.eps, text_curves.LOW)

@@ -14,8 +14,9 @@ TITLE = "Robustness of text classifiers to test noise"
 CAPTION = """
 Accuracy on test texts against the test noise level on the word embeddings, at the headline training level
 (vertical line). Rows: data sets; columns: models. Line: each arm at its best depth and trial by validation
-loss (L in the title, in the order of the legend where the arms differ); band: mean and standard deviation over all
-trials of that depth. Dotted: chance. Hollow markers: a run with constraints ended infeasible.
+loss, or at the mean over seeds where none are trials of a search (L in the title, in the order of the legend
+where the arms differ); band: mean and standard deviation over all trials of that depth. Dotted: chance. Hollow
+markers: a run with constraints ended infeasible.
 """
 PARAMETERS = [
     "text.eps",
@@ -42,7 +43,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         for model, axes in zip(models, line, strict=True):
             chosen = select(best, dataset=dataset, model=model)
             for choice in chosen.itertuples():
-                text_curves.draw_accuracy(axes, rows, cells, choice)
+                text_curves.draw_accuracy(axes, rows, cells, choice, params)
             text_curves.draw_chance(axes, params, dataset)
             curves.mark_training_level(axes, params.text.eps, text_curves.LOW)
             axes.set_title(f"{style.name(model)}, {style.name(dataset)}, {curves.depths(chosen)}")

@@ -14,10 +14,11 @@ TASKS = text_curves.TASKS
 DATASET, MODEL = "imdb", "distilbert"  # the paper's
 TITLE = "Training noise, robustness and layerwise error"
 CAPTION = """
-One text model at every training level, the two arms of `comparison`; light to dark: low to high. Left: accuracy on
-test texts against the test noise level; dotted: chance. Right: error rate (1 - accuracy) of what the shared
-readout says at each layer, test noise equal to the training level. Each arm and level at its best trial (and
-depth) by validation loss. Hollow markers: a run with constraints ended infeasible.
+One text model at every training level, the two arms of `comparison`; light to dark: low to high. Left: accuracy
+on test texts against the test noise level; dotted: chance. Right: error rate (1 - accuracy) of what the shared
+readout says at each layer, test noise equal to the training level. Each arm and level at the mean over seeds
+or, where they are trials of a search, at its best trial (and depth) by validation loss. Hollow markers: a run
+with constraints ended infeasible.
 """
 PARAMETERS = [
     "text.eps",
@@ -44,7 +45,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         for step, eps in enumerate(levels):
             look = {"color": style.shade(arm, step, len(levels)), "label": rf"$\epsilon={eps:g}$"}
             for choice in select(best, arm=arm, eps=eps).itertuples():
-                cell = {name: getattr(choice, name) for name in text_curves.IDENTITY}
+                cell = text_curves.shown(choice, params)
                 mark = curves.state(cells, **cell)
                 points = curves.curve(last_layer(rows), "gamma", "accuracy", split="test", **cell)
                 curves.draw(accuracy, points, arm, mark, **look)

@@ -13,9 +13,10 @@ TASKS = text_curves.TASKS
 DATASET, MODELS = "mnli", ("ut_text", "distilbert")  # the paper's
 TITLE = "Robustness on MNLI at every training level"
 CAPTION = """
-Accuracy on test texts against the test noise level. Rows: models; columns: training levels (vertical line). Line:
-each arm of `comparison` at its best depth and trial by validation loss; band: mean and standard deviation over all
-trials of that depth. Dotted: chance. Hollow markers: a run with constraints ended infeasible.
+Accuracy on test texts against the test noise level. Rows: models; columns: training levels (vertical line).
+Line: each arm of `comparison` at its best depth and trial by validation loss, or at the mean over seeds where
+none are trials; band: mean and standard deviation over all trials of that depth. Dotted: chance. Hollow
+markers: a run with constraints ended infeasible.
 """
 PARAMETERS = [
     "text.eps",
@@ -42,7 +43,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     for model, line in zip(models, grid, strict=True):
         for eps, axes in zip(levels, line, strict=True):
             for choice in select(best, model=model, eps=eps).itertuples():
-                text_curves.draw_accuracy(axes, rows, cells, choice)
+                text_curves.draw_accuracy(axes, rows, cells, choice, params)
             text_curves.draw_chance(axes, params, dataset)
             curves.mark_training_level(axes, eps, text_curves.LOW)
         line[0].set_ylabel(f"{style.name(model)}, {style.name(dataset)}\n{style.ACCURACY}")
