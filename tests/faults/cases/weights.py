@@ -7,7 +7,9 @@ from typing import Any
 
 from safetensors.torch import load_file, save_file
 
+from tests.fakes import lm as language
 from tests.fakes.encoders import library
+from tests.fakes.instructions import write_instructions
 from tests.fakes.text import BUDGET, cells, fed, write_tokens
 from tests.faults.case import Case
 
@@ -27,6 +29,32 @@ def built(make: Callable[[], object], model: str = "distilbert") -> Callable[[],
         made = fed(tokens, model, {f"{BUDGET}.models.{model}.{key}": value for key, value in source.items()})
         made.definition(cells(model)[0])
         made.build(cells(model))
+
+    return act
+
+
+def embedded(make: Callable[[], object]) -> Callable[[], object]:
+    """The same of UT, which takes an encoder's word embeddings from the folder."""
+
+    def act() -> None:
+        tokens = write_tokens(Path("imdb-bert"))
+        library("distilbert").save_pretrained(PLACE)
+        make()
+        source = {"width": None, "path": str(PLACE.resolve())}
+        made = fed(tokens, "ut_text", {f"{BUDGET}.models.ut_text.embeddings": source})
+        made.build(cells("ut_text"))
+
+    return act
+
+
+def spoken(make: Callable[[], object]) -> Callable[[], object]:
+    """The same of a language model of the Llama family."""
+
+    def act() -> None:
+        data = write_instructions(Path("alpaca-llama"), Path("raw"))
+        language.save_llama(PLACE)
+        make()
+        language.built(data, weights={"random": None, "path": str(PLACE.resolve())})
 
     return act
 
@@ -82,11 +110,14 @@ def with_code() -> None:
     (PLACE / "run.py").write_text("from pathlib import Path\nPath('ran').write_text('')\n")
 
 
-def code_of_a_folder() -> None:
-    try:
-        built(with_code)()
-    finally:
-        assert not Path("ran").exists(), "code ran"
+def code_of_a_folder(way: Callable[[Callable[[], object]], Callable[[], object]]) -> Callable[[], object]:
+    def act() -> None:
+        try:
+            way(with_code)()
+        finally:
+            assert not Path("ran").exists(), "code ran"
+
+    return act
 
 
 LOADED = "cannot be (loaded|built)"
@@ -144,7 +175,12 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
         LOADED,
     ),
     ("NaN among the weights", built(with_nan), "holds NaN or infinity"),
-    ("code of its own", code_of_a_folder, LOADED + "|knows"),
+    ("code of its own", code_of_a_folder(built), LOADED + "|knows"),
+    ("UT: embeddings of a model with code of its own", code_of_a_folder(embedded), LOADED + "|knows"),
+    ("UT: embeddings of a width of a word", embedded(configured(dim="8")), LOADED),
+    ("llama: code of its own", code_of_a_folder(spoken), LOADED + "|not a 'llama'"),
+    ("llama: a width of a word", spoken(configured(hidden_size="32")), LOADED),
+    ("llama: zero heads", spoken(configured(num_attention_heads=0)), LOADED),
     ("an index that names a file above", built(indexed("../above.safetensors")), "names a file outside"),
     (
         "an index that names a file in a folder below",
@@ -200,6 +236,8 @@ def in_parts() -> None:
 CASES = [
     *(Case("weights", name, act, told) for name, act, told in REFUSED),
     Case("weights", "as they should be", built(lambda: None)),
+    Case("weights", "UT: embeddings as they should be", embedded(lambda: None)),
+    Case("weights", "llama: as they should be", spoken(lambda: None)),
     Case("weights", "a dropout of 7, which params.yaml replaces", built(configured(dropout=7.0))),
     Case("weights", "in parts, with an index", in_parts),
 ]
