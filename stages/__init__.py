@@ -1,5 +1,6 @@
 """One thin entry per kind of stage: parse the identity, load params.yaml, call the library, save."""
 
+import atexit
 import os
 import signal
 import sys
@@ -29,7 +30,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # While an entry imports what it needs (`python -m` has not named it yet) nothing has begun, and an exception would
 # only show where the imports are; errors.run takes over, or whoever else imports stages.
 if sys.argv[0] == "-m":
-    from descent.interruption import end  # here: a handler that imports would meet what is being imported
+    from descent.interruption import end, last  # here: a handler that imports would meet what is being imported
+
+    atexit.register(last)  # before all others, and so called after them
 
     for _number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(_number, end)
