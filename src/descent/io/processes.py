@@ -13,6 +13,7 @@ from typing import TypeVar
 from descent.errors import UserError
 
 ENDING = {signal.SIGINT, signal.SIGTERM}
+GRACE = 0.8  # seconds that workers have to put away what they have half written
 Answer = TypeVar("Answer")
 
 
@@ -84,9 +85,18 @@ def _answer(work: Callable[[], Answer], receiver: Connection, sender: Connection
 
 
 def stop() -> None:
-    """End all workers of this process now; each still puts away what it has half written."""
-    for worker in active_children():
+    """End all workers of this process now; each still puts away what it has half written.
+
+    One that was just handing an answer back has lost the order there, as the pool's own code swallows it: it is
+    killed. What it had half written whoever comes next removes (io.folders).
+    """
+    workers, until = active_children(), time.monotonic() + GRACE
+    for worker in workers:
         worker.terminate()
+    for worker in workers:
+        worker.join(max(0.0, until - time.monotonic()))
+        if worker.is_alive():
+            worker.kill()
 
 
 def _end(number: int, frame: object) -> None:
