@@ -13,6 +13,7 @@ from descent.errors import UserError
 
 TRAINED = "gaussian"  # the noise of training, of which all the paper's sweeps are
 TRANSFER = "transfer"  # in place of a shift: the noise of training on other data sets, or by kind of test text
+UNSEEN = " (unseen)"  # ends the name of a kind of text that training has not seen
 CELL = ["profile", "experiment", "dataset", "model", "arm", "layers", "eps", "seed", "varied"]
 
 

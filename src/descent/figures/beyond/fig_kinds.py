@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from descent.analysis import kinds
-from descent.analysis.select import TRANSFER, select
+from descent.analysis.select import TRANSFER, UNSEEN, select
 from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, style
@@ -35,7 +35,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     figure, grid = style.panels(params, len(lines), len(models), style.TEXT, height, TASKS, sharey="row")
     for dataset, line in zip(lines, grid, strict=True):
         own = select(table, dataset=dataset)
-        names = sorted(own["tested"].unique(), key=lambda name: ("unseen" in name, name))
+        names = sorted(own["tested"].unique(), key=lambda name: (name.endswith(UNSEEN), name))
         for model, axes in zip(models, line, strict=True):
             _draw(axes, select(own, model=model), names, params)
             axes.set_title(f"{style.name(model)}, {style.name(dataset)}", fontsize=8)

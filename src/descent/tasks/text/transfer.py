@@ -13,7 +13,7 @@ from torch import nn
 
 from descent import paths
 from descent.analysis.results import Row
-from descent.analysis.select import TRAINED, TRANSFER
+from descent.analysis.select import TRAINED, TRANSFER, UNSEEN
 from descent.cells import Cell
 from descent.components import load as component
 from descent.config import Params
@@ -27,9 +27,8 @@ from descent.tasks.text.data import Tokens, load
 from descent.tasks.text.sweep import sweep
 from descent.training.devices import autocast
 
-SEEN, UNSEEN = "test", "elsewhere"  # splits: texts of the kinds that train, and of others
+SPLITS = {"test": "", "elsewhere": UNSEEN}  # those that test, and what their kinds are marked with
 UNNAMED = "of no kind"  # where the source does not say
-MARK = " (unseen)"
 
 
 def apart(dataset: str) -> bool:
@@ -75,8 +74,7 @@ def scoring(params: Params, tokens: Tokens, item: Item) -> Scoring:
 def kinds(tokens: Tokens) -> Iterable[tuple[str, dict[str, Int64[np.ndarray, " texts"]]]]:
     """The splits that test, each with the numbers of its texts by what results call their kind."""
     meta = _told(tokens)
-    for split in (name for name in (SEEN, UNSEEN) if name in meta["texts"]):
-        mark = MARK if split == UNSEEN else ""
+    for split, mark in ((split, mark) for split, mark in SPLITS.items() if split in meta["texts"]):
         if names := meta["groups"].get(split):
             own = np.load(tokens.folder / f"{split}_groups.npy")
             yield (
