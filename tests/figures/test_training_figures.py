@@ -278,3 +278,11 @@ def test_figure_2_tells_where_the_pair_differs_in_capacity(results, params: Para
     assert [title.partition(", ")[2] for title in titles] == ["", "weights 4 : 1", ""]
     older = results[results["metric"] != "parameters"]
     assert not any("weights" in axes.get_title("right") for axes in fig02.render(older, params).axes)
+
+
+def test_one_epoch_is_points_where_a_line_would_show_nothing() -> None:
+    for epochs, marker in ((1, "o"), (2, "None")):
+        axes = Figure().subplots()
+        table = pd.DataFrame({0: [0.9, 0.8][:epochs], 1: [0.5, 0.4][:epochs]})
+        fig_training._draw_layers(axes, table, 1, largest=False)
+        assert [line.get_marker() for line in axes.lines] == [marker, marker]

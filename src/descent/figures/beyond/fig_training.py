@@ -125,11 +125,12 @@ def _draw_model(panels: dict[str, Axes], rows: pd.DataFrame, params: Params) -> 
 
 def _draw_layers(axes: Axes, table: pd.DataFrame, layers: int, largest: bool) -> None:
     """A line a layer, or the largest of all alone; `table`: by epoch and layer."""
+    point = "o" if len(table) == 1 else None  # a line through one epoch would show nothing
     if largest:
-        axes.plot(table.index, table.max(axis=1), color="black", linewidth=1.2)
+        axes.plot(table.index, table.max(axis=1), color="black", linewidth=1.2, marker=point)
         return
     for layer in table.columns:
-        axes.plot(table.index, table[layer], color=LAYERS(layer / layers), linewidth=1.0)
+        axes.plot(table.index, table[layer], color=LAYERS(layer / layers), linewidth=1.0, marker=point)
 
 
 def _scale(panels: dict[str, Axes], tables: dict[str, pd.DataFrame], tolerance: float) -> None:
