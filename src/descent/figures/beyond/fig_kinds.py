@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -22,6 +23,7 @@ seeds leaves out zero. IMDb is of one kind.
 """
 PARAMETERS = ["text.eps", "arms", "comparison", "text.datasets", "text.models"]
 TASKS = ("text",)
+SPREAD = 0.25  # of a line, so that arms of equal accuracy are both seen
 ROW, FOOT = 0.19, 0.75  # inches: of a kind, and of the rest of a panel
 
 
@@ -51,9 +53,9 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 
 def _draw(axes: Axes, own: pd.DataFrame, names: Sequence[str], params: Params) -> None:
     """A model's accuracy on the kinds of these names, from above; a model that diverged everywhere has none."""
-    for arm in params.arms:
+    for arm, apart in zip(params.arms, np.linspace(-SPREAD, SPREAD, len(params.arms)), strict=True):
         rows = select(own, arm=arm).set_index("tested").reindex(names)
-        axes.plot(rows["accuracy"], range(len(names)), "o", color=style.color(arm), markersize=3.5)
+        axes.plot(rows["accuracy"], np.arange(len(names)) + apart, "o", color=style.color(arm), markersize=3)
     ours = select(own, arm=params.comparison.ours).set_index("tested").reindex(names)
     for place, row in enumerate(ours.to_dict("records")):
         star = "*" if row["low"] > 0 or row["high"] < 0 else ""
