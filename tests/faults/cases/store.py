@@ -1,7 +1,6 @@
-"""Damage to the store, a full disk, and workers that fail: set aside, told, and made again with the same bytes."""
+"""Damage to the store, and workers that fail: set aside, told, and made again with the same bytes."""
 
 import os
-import resource
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr
@@ -10,15 +9,11 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 import torch
 
 from descent.cells import Cell
-from descent.errors import UserError, sentence
-from descent.figures.parts import style
-from descent.io.folders import atomic_folder, write_text
+from descent.errors import UserError
 from descent.runner import store
 from descent.runner.checkpoints import FileCheckpoint
 from descent.runner.executor import run_all
@@ -87,68 +82,6 @@ def in_the_stores_place(make: Callable[[], object]) -> Callable[[], object]:
         train_cells(small_params(PARAMS), *WORDS)
 
     return act
-
-
-def full(write: Callable[[], object], most: int, path: str) -> Callable[[], object]:
-    """Write where no file may be larger than this: one sentence with the path; then write with room."""
-
-    def act() -> None:
-        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
-        try:
-            write()
-        except Exception as error:
-            told = sentence(error)
-            assert told.startswith("the disk is full") and path in told, (
-                f"{type(error).__name__}: {error} ({told})"
-            )
-        else:
-            raise AssertionError("taken in silence")
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-        left = [str(place) for place in Path().rglob("*") if "partial" in place.name]
-        assert not left, f"left behind: {left}"
-        write()
-
-    return act
-
-
-def trained() -> None:
-    """With a checkpoint at every epoch; the limit leaves room for what processes share."""
-    project()
-    params = small_params(PARAMS | {"training.checkpoint_seconds": 0.0})
-    full(lambda: train_cells(params, *WORDS), 5000, ".cells")()
-
-
-def published() -> None:
-    weights = {"w": torch.zeros(9999)}
-    full(lambda: store.publish("a1", weights, "epoch\n", {"fingerprint": "a1"}), 3000, ".cells")()
-
-
-def scored() -> None:
-    project()
-    params = small_params(PARAMS)
-    train_cells(params, *WORDS)
-    full(lambda: evaluate_cells(params, "video", "ucsd"), 2000, ".parquet")()
-
-
-def handed_out() -> None:
-    project()
-    params = small_params(PARAMS)
-    item = train_cells(params, *WORDS)
-    full(lambda: train_cells(params, *WORDS), 500, str(item.runs))()
-
-
-def drawn(ending: str) -> None:
-    figure, axes = plt.subplots()
-    axes.plot([1, 2])
-    style.save(figure, Path(f"figures/it.{ending}"))
-
-
-def array() -> None:
-    with atomic_folder(Path("prepared")) as folder:
-        np.save(folder / "it.npy", np.zeros(99_999))
 
 
 class Unreadable(Exception):
@@ -222,19 +155,6 @@ CASES = [
             "a file": lambda: Path(".cells").write_text(""),
             "a dangling link": lambda: Path(".cells").symlink_to("nowhere"),
         }.items()
-    ),
-    Case("full disk", "at a checkpoint", trained, alone=True),
-    Case("full disk", "when publishing", published, alone=True),
-    Case("full disk", "when handing out", handed_out, alone=True),
-    Case("full disk", "when evaluating", scored, alone=True),
-    Case("full disk", "drawing a .pdf", full(partial(drawn, "pdf"), 500, "figures/it.pdf"), alone=True),
-    Case("full disk", "drawing a .png", full(partial(drawn, "png"), 500, "figures/it.png"), alone=True),
-    Case("full disk", "writing an array", full(array, 500, "prepared"), alone=True),
-    Case(
-        "full disk",
-        "writing a text",
-        full(lambda: write_text(Path("a/it.csv"), "x" * 9999), 500, "a/it.csv"),
-        alone=True,
     ),
     Case(
         "worker",
