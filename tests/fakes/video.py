@@ -7,6 +7,9 @@ import numpy as np
 
 from descent.tasks.video import manifest
 
+# scikit-image's words for Wang et al.'s structural similarity, as its documentation names them.
+SSIM = {"data_range": 1, "gaussian_weights": True, "sigma": 1.5, "use_sample_covariance": False}
+
 
 def noise(count: int, seed: int, height: int = 16, width: int = 16) -> np.ndarray:
     """Random gray frames (count, height, width)."""

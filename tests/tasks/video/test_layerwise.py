@@ -9,9 +9,8 @@ from torch import Tensor
 from descent.models.parts.denoiser import Denoiser
 from descent.tasks.video.data import Frames
 from descent.tasks.video.layerwise import METRICS, qualities, rows
-from descent.tasks.video.quality import SETTINGS
 from tests.fakes.core import small_params
-from tests.fakes.video import noise
+from tests.fakes.video import SSIM, noise
 
 CPU, SIZE, LEVELS, SIGMA = torch.device("cpu"), 24, (0.2, 0.6), 0.5
 EVALUATION = small_params().video.evaluation.model_copy(update={"batch": 3})
@@ -52,7 +51,7 @@ def test_they_are_scikit_images_on_one_batch_spread_over_the_inputs(measured: tu
         for layer, answers in enumerate(model.states(model.noisy)[:2]):
             answer = answers[cell].numpy()
             clipped = answer.clip(0, 1)
-            alike = [structural_similarity(*pair, **SETTINGS) for pair in zip(clean, clipped, strict=True)]
+            alike = [structural_similarity(*pair, **SSIM) for pair in zip(clean, clipped, strict=True)]
             expected = [255 * np.sqrt(((answer - clean) ** 2).mean())]
             expected += [peak_signal_noise_ratio(clean, clipped, data_range=1), np.mean(alike)]
             np.testing.assert_allclose(found[:, cell, layer], expected, rtol=1e-4)

@@ -10,10 +10,11 @@ from torch import Tensor
 
 from descent.models.parts.denoiser import Denoiser
 from descent.tasks.common.shifted import apply_of
-from descent.tasks.video.quality import SETTINGS, psnr, ssim
+from descent.tasks.video.quality import psnr, ssim
 from descent.tasks.video.sweep import sweep
 from descent.training.noise import TEST, Stream
 from tests.fakes.core import small_params, write_prepared
+from tests.fakes.video import SSIM
 
 
 def pictures(count: int, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
@@ -28,16 +29,23 @@ def pictures(count: int, rows: int, columns: int) -> tuple[np.ndarray, np.ndarra
 @pytest.mark.parametrize(("rows", "columns"), [(16, 16), (11, 11), (12, 30), (160, 160)])
 def test_ssim_is_scikit_images_picture_by_picture(rows: int, columns: int) -> None:
     noisy, clean = pictures(7, rows, columns)
-    expected = [structural_similarity(a, b, **SETTINGS) for a, b in zip(noisy, clean, strict=True)]
-    found = ssim(noisy, clean)
+    expected = [structural_similarity(a, b, **SSIM) for a, b in zip(noisy, clean, strict=True)]
+    found = ssim(torch.from_numpy(noisy), torch.from_numpy(clean))
     np.testing.assert_allclose(found, expected, atol=2e-6)
-    assert found[0] == pytest.approx(1) and found[-1] < 0.5, "of all values, from the picture itself to noise"
-    np.testing.assert_allclose(ssim(noisy[3:4], clean[3:4]), found[3:4], atol=2e-6)
+    assert float(found[0]) == pytest.approx(1) and found[-1] < 0.5, "from the picture itself to noise"
+
+
+def test_ssim_of_stacks_is_that_of_each() -> None:
+    noisy, clean = map(torch.from_numpy, pictures(6, 16, 20))
+    stacks = torch.stack([noisy, noisy.flip(0)])
+    found = ssim(stacks, clean)
+    torch.testing.assert_close(found, torch.stack([ssim(stack, clean) for stack in stacks]), rtol=0, atol=1e-12)
+    assert (found[0] - found[1]).abs().max() > 0.1
 
 
 def test_of_pictures_below_a_window_there_is_no_ssim() -> None:
     for shape in ((10, 16), (16, 10), (4, 4)):
-        assert np.isnan(ssim(*pictures(3, *shape))).all()
+        assert ssim(*map(torch.from_numpy, pictures(3, *shape))).isnan().all()
 
 
 def test_psnr_is_scikit_images() -> None:
@@ -83,5 +91,5 @@ def test_the_sweep_gives_the_mean_ssim_of_the_clipped_last_answers_as_pictures(t
         for draw in range(2):
             unit = Stream(TEST, 5, start, draw).normal(1, *own.shape).numpy()[0]
             noisy = np.clip(own + 0.5 * 0.3 * unit, 0, 1)
-            each += [structural_similarity(a, b, **SETTINGS) for a, b in zip(noisy, own, strict=True)]
+            each += [structural_similarity(a, b, **SSIM) for a, b in zip(noisy, own, strict=True)]
     np.testing.assert_allclose(found.similarity[:, 0], [1, np.mean(each)], atol=1e-5)

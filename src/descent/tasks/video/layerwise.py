@@ -30,7 +30,7 @@ def qualities(
     """METRICS of every layer at each cell's own level, on one batch of inputs spread over the test set.
 
     RMSE (0-255) of the answer as it is; PSNR (dB) and SSIM of the answer clipped to black and white, SSIM NaN
-    where pictures are smaller than its window. One batch alone, since SSIM is what costs most in the sweep.
+    where pictures are smaller than its window.
 
     Args:
         sigma: noise scale in [0, 1] units.
@@ -41,7 +41,7 @@ def qualities(
         clean, torch.tensor(eps, device=device), Stream(TEST, settings.seed, LAYERS, device=device), sigma
     )
     target, (black, white) = model.target(clean), model.legal
-    true = model.pictures(target)[0].float().cpu().numpy()
+    true = model.pictures(target)[0]
     found = []
     for state in model.states(noisy):
         answer = model.readout(state)
@@ -49,7 +49,7 @@ def qualities(
             ((of - target) / (white - black)).square().flatten(1).double().mean(1).tolist()
             for of in (answer, answer.clamp(black, white))
         )
-        alike = [ssim(own.cpu().numpy(), true).mean() for own in model.pictures(answer).float()]
+        alike = ssim(model.pictures(answer), true).mean(1).tolist()
         found.append([255 * np.sqrt(error), [psnr(value) for value in clipped], alike])
     return np.moveaxis(np.array(found), 0, -1)
 

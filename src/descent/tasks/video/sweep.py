@@ -76,22 +76,22 @@ def sweep(
                 target = noisy if apply.equivariant else clean
                 batch.append(_errors(model, target, noisy.repeat(cells, *[1] * (noisy.dim() - 1))))
             error = error + torch.stack([all_layers for all_layers, _ in batch]) @ member
-            last = last + np.stack([of_last for _, of_last in batch])
+            last = last + torch.stack([of_last for _, of_last in batch])
             count += len(index)
         progress(len(index) * cells)
     by_item = error.cpu().numpy() / (sizes * settings.noise_draws)
-    return Sweep(by_item, sizes, last[:, 0] / count, last[:, 1] / count)
+    clipped, alike = (last / count).cpu().numpy().swapaxes(0, 1)
+    return Sweep(by_item, sizes, clipped, alike)
 
 
 def _errors(
     model: nn.Module, clean: Tensor, noisy: Tensor
-) -> tuple[Float[Tensor, "cells depth batch"], Float[np.ndarray, "2 cells"]]:
+) -> tuple[Float[Tensor, "cells depth batch"], Float[Tensor, "2 cells"]]:
     """Mean squared error per pixel at one level of every layer, in float64; of the last, clipped, summed over the
     batch: the error and the structural similarity."""
     outputs = [model.readout(state) for state in model.states(noisy)]
     target = model.target(clean)
     error = [(output - target).square().flatten(2).mean(2).double() for output in outputs]
     clipped = (outputs[-1].clamp(*model.legal) - target).square().flatten(2).mean(2).double().sum(1)
-    true, batch = model.pictures(target)[0].float().cpu().numpy(), clean.shape[1]
-    alike = [ssim(own.cpu().numpy(), true).mean() * batch for own in model.pictures(outputs[-1]).float()]
-    return torch.stack(error, dim=1), np.stack([clipped.cpu().numpy(), alike])
+    alike = ssim(model.pictures(outputs[-1]), model.pictures(target)[0]).mean(1) * clean.shape[1]
+    return torch.stack(error, dim=1), torch.stack([clipped, alike])
