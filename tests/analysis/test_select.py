@@ -97,8 +97,8 @@ def test_a_whole_sweep_is_whole_in_each_shift(params: Params, results: pd.DataFr
 READERS: dict[str, Callable[[pd.DataFrame, Params], Any]] = {
     "cells_table": summary.cells_table,
     "best_depth": lambda rows, params: summary.best_depth(summary.cells_table(rows, params)),
-    "best_trial": lambda rows, params: best_trial(summary.cells_table(rows, params)),
-    "best_text": lambda rows, params: best_text(summary.cells_table(rows, params)),
+    "best_trial": lambda rows, params: best_trial(summary.cells_table(rows, params), params),
+    "best_text": lambda rows, params: best_text(summary.cells_table(rows, params), params),
     "metrics": lambda rows, params: pd.Series(metrics(summary.cells_table(rows, params), params)),
     "pairs": pairs,
     "scorecard": scorecard,

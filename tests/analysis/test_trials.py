@@ -93,21 +93,21 @@ def test_a_study_has_one_row_for_every_value_and_seed(params: Params, results: p
 def test_the_best_trial_is_the_one_with_the_lowest_validation_loss(params: Params, results: pd.DataFrame) -> None:
     change(results, 0.01, **(ROBERTA | {"seed": 1}), metric="validation_loss", layer=8)
     change(results, 0.0, **(ROBERTA | {"seed": 1}), metric="feasible")  # infeasible, and chosen nevertheless
-    best = select(trials.best_trial(summary.cells_table(results, params)), **ROBERTA).squeeze()
+    best = select(trials.best_trial(summary.cells_table(results, params), params), **ROBERTA).squeeze()
     assert (best["seed"], best["feasible"], best["trials"]) == (1, False, 3)
     assert best["area"] == pytest.approx(row(results, params, **(ROBERTA | {"seed": 1}))["area"])
     change(results, 1.0, **(ROBERTA | {"seed": 1}), metric="diverged")
-    best = select(trials.best_trial(summary.cells_table(results, params)), **ROBERTA).squeeze()
+    best = select(trials.best_trial(summary.cells_table(results, params), params), **ROBERTA).squeeze()
     assert best["seed"] != 1 and best["trials"] == 2
 
 
 def test_best_trial_and_depth_never_look_at_test_rows(params: Params, results: pd.DataFrame) -> None:
     chosen = ["dataset", "model", "arm", "eps", "layers", "seed"]
-    before = [best(summary.cells_table(results, params)) for best in (trials.best_trial, trials.best_text)]
+    before = [best(summary.cells_table(results, params), params) for best in (trials.best_trial, trials.best_text)]
     test = results.index[results["split"] == "test"]
     results.loc[test, "value"] = np.random.default_rng(0).permutation(results.loc[test, "value"])
     results.loc[results["metric"] == "feasible", "value"] = 0.0
-    after = [best(summary.cells_table(results, params)) for best in (trials.best_trial, trials.best_text)]
+    after = [best(summary.cells_table(results, params), params) for best in (trials.best_trial, trials.best_text)]
     for old, new in zip(before, after, strict=True):
         pd.testing.assert_frame_equal(old[chosen], new[chosen])
         assert not old["area"].equals(new["area"])
@@ -116,18 +116,39 @@ def test_best_trial_and_depth_never_look_at_test_rows(params: Params, results: p
 def test_mean_and_spread_over_trials_by_hand(params: Params, results: pd.DataFrame) -> None:
     for seed, accuracy in enumerate((0.5, 0.7, 0.9)):
         change(results, accuracy, **(ROBERTA | {"seed": seed}), metric="accuracy")
-    best = select(trials.best_trial(summary.cells_table(results, params)), **ROBERTA).squeeze()
+    best = select(trials.best_trial(summary.cells_table(results, params), params), **ROBERTA).squeeze()
     assert (best["area_mean"], best["area_sd"]) == (pytest.approx(1.4), pytest.approx(0.4))
     assert best["accuracy_in_distribution_sd"] == pytest.approx(0.2)
     alone = results[results["seed"] == 0]
-    best = select(trials.best_trial(summary.cells_table(alone, params)), **ROBERTA).squeeze()
+    best = select(trials.best_trial(summary.cells_table(alone, params), params), **ROBERTA).squeeze()
     assert best["trials"] == 1 and pd.isna(best["area_sd"]) and best["area_mean"] == pytest.approx(1.0)
 
 
 def test_where_every_trial_diverged_one_is_shown_and_none_counted(params: Params, results: pd.DataFrame) -> None:
     change(results, 1.0, **ROBERTA, metric="diverged")
-    best = select(trials.best_trial(summary.cells_table(results, params)), **ROBERTA).squeeze()
+    best = select(trials.best_trial(summary.cells_table(results, params), params), **ROBERTA).squeeze()
     assert best["diverged"] and best["trials"] == 0 and pd.isna(best["area_mean"])
+
+
+def test_seeds_that_repeat_one_training_are_averaged(params: Params, results: pd.DataFrame) -> None:
+    """The best of them is luck, in its areas and in its losses: depth 3 has it, depth 5 the lower mean."""
+    repeated = fake_params({"text.search.arms": {}})
+    cell = {"experiment": "text", "dataset": "mnli", "model": "ut_text", "arm": "constrained", "eps": 1.0}
+    for layers, losses in ((3, (0.1, 0.9, 0.8)), (5, (0.5, 0.5, 0.5))):
+        for seed, loss in enumerate(losses):
+            where = {"layers": layers, "seed": seed}
+            change(results, loss, **cell, **where, metric="validation_loss", layer=layers)
+            change(results, seed / 2, **cell, **where, metric="accuracy")
+    change(results, 0.0, **cell, seed=1, metric="feasible")
+    cells = summary.cells_table(results, params)
+    assert select(trials.best_text(cells, params), **cell).squeeze()[["layers", "seed"]].tolist() == [3, 0]
+    best = select(trials.best_text(cells, repeated), **cell).squeeze()
+    assert best["layers"] == 5 and best["validation_loss"] == pytest.approx(0.5)
+    assert best["area"] == best["area_mean"] == pytest.approx(0.5 * 2)
+    assert best["feasible"] == pytest.approx(2 / 3) and best["infeasible"] and not best["diverged"]
+    change(results, 1.0, **cell, seed=2, metric="diverged")
+    lost = select(trials.best_text(summary.cells_table(results, params), repeated), **cell).squeeze()
+    assert lost["diverged"] and lost["trials"] == 2 and lost["area"] == pytest.approx(0.25 * 2)
 
 
 def test_the_best_depth_is_that_of_the_best_trials(params: Params, results: pd.DataFrame) -> None:
@@ -136,7 +157,7 @@ def test_the_best_depth_is_that_of_the_best_trials(params: Params, results: pd.D
         for seed, loss in enumerate(losses):
             where = {"layers": layers, "layer": layers, "seed": seed, "metric": "validation_loss"}
             change(results, loss, **cell, **where)
-    best = select(trials.best_text(summary.cells_table(results, params)), **cell).squeeze()
+    best = select(trials.best_text(summary.cells_table(results, params), params), **cell).squeeze()
     assert (best["layers"], best["seed"]) == (5, 0)
 
 

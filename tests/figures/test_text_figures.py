@@ -83,7 +83,7 @@ def test_fig01_shows_the_best_trial_the_bound_and_chance(results: pd.DataFrame, 
 def test_fig04_draws_the_best_trial_over_the_band_of_all(results: pd.DataFrame, params: Params) -> None:
     for seed, accuracy in enumerate((0.5, 0.7, 0.9)):
         change(results, accuracy, **ROBERTA, arm="constrained", seed=seed, metric="accuracy")
-    best = select(best_text(cells_table(results, params)), **ROBERTA, arm="constrained").squeeze()
+    best = select(best_text(cells_table(results, params), params), **ROBERTA, arm="constrained").squeeze()
     axes = panel(render("fig04_text_robustness", results, params), "RoBERTa, IMDb")
     assert set(line(axes, "constrained").get_ydata()) == {(0.5, 0.7, 0.9)[best["seed"]]}
     heights = axes.collections[0].get_paths()[0].vertices[:, 1]
@@ -110,7 +110,7 @@ def test_seeds_that_are_no_trials_are_shown_by_their_mean_and_not_by_the_luckies
 
 
 def test_marks_of_text_are_those_of_the_cell_that_is_shown(results: pd.DataFrame, params: Params) -> None:
-    best = select(best_text(cells_table(results, params)), **ROBERTA, arm="constrained").squeeze()
+    best = select(best_text(cells_table(results, params), params), **ROBERTA, arm="constrained").squeeze()
     other = (best["seed"] + 1) % 3
     change(results, 0.0, **ROBERTA, arm="constrained", seed=other, metric="feasible", split="validation")
     change(results, 0.0, **ROBERTA, arm="constrained", metric="feasible", split="test")

@@ -83,7 +83,7 @@ def test_text_curves_are_those_of_the_trial_with_the_lowest_validation_loss() ->
     params = fake_params()
     results = fake_results(params)
     drawn = plots.curves(results, params, params.method)
-    for choice in select(best_text(cells_table(results, params)), arm="constrained", eps=0.4).itertuples():
+    for choice in select(best_text(cells_table(results, params), params), arm="constrained", eps=0.4).itertuples():
         where = {"dataset": choice.dataset, "model": choice.model, "layers": choice.layers, "arm": "constrained"}
         cell = where | {"experiment": "text", "seed": choice.seed, "eps": 0.4, "split": "test"}
         where = labels(params, "text", where)

@@ -52,8 +52,8 @@ def _video(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
 
 def _text(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
     setting = [name for name in PAIR if name != "seed"]  # each arm's best trial is its own
-    both = pairs(best_trial(rows), "area", params.comparison, by=setting)
-    numbers = _by_arm(rows, best_text(rows), ["area", "accuracy_out_of_distribution"], params)
+    both = pairs(best_trial(rows, params), "area", params.comparison, by=setting)
+    numbers = _by_arm(rows, best_text(rows, params), ["area", "accuracy_out_of_distribution"], params)
     return numbers | _share(both["ours"] > both["baseline"])
 
 

@@ -91,7 +91,7 @@ def shown(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     cells = cells[~cells["diverged"].fillna(False).astype(bool) & cells["validation_loss"].notna()]
     video = select(cells, experiment="video", eps=float(params.eps))
     video = video.merge(best_depth(video)[["dataset", "model", "arm", "eps", "layers"]])
-    text = best_text(select(cells, experiment="text", eps=float(params.text.eps)))
+    text = best_text(select(cells, experiment="text", eps=float(params.text.eps)), params)
     alphas = [name for name in params.studies if params.study[name]["vary"] == "alpha"]
     varied = cells[cells["experiment"].isin(alphas) & (cells["varied"] != "")]
     every = pd.concat([video, text, varied])[[*IDENTITY, "validation_loss"]].sort_values("validation_loss")

@@ -9,6 +9,12 @@ SETTING = ["dataset", "model", "arm", "eps"]
 RATIOS = ["ratio_mean", "ratio_median", "ratio_below_one", "ratio_below_target"]
 HYPERPARAMETERS = ["lr", "dual_lr", "alpha", "rho"]
 MEASURES = ["area", "accuracy_in_distribution", "accuracy_out_of_distribution"]  # that trials are averaged over
+SHARES = [
+    "feasible",
+    "feasible_test",
+    "active_epochs",
+    "active_reported",
+]  # of seeds that are no trials
 
 
 def accuracy_columns(known: pd.DataFrame, params: Params) -> dict[str, pd.Series]:
@@ -36,12 +42,20 @@ def accuracy_columns(known: pd.DataFrame, params: Params) -> dict[str, pd.Series
     }
 
 
-def best_trial(cells: pd.DataFrame) -> pd.DataFrame:
-    """The trial to show for each (dataset, model, arm, layers, eps) of text: its row of `cells`, and its company.
+def searched(params: Params) -> bool:
+    """Whether the seeds of text are the trials of a search, of which each arm shows its best; else they repeat one
+    training, and the best of them would be luck."""
+    return any(params.text.search.arms.get(arm) for arm in params.arms)
 
-    Rule: the lowest validation loss of the last layer; trials that diverged, or have no loss, come last. The
-    test set is never looked at. Feasible trials do NOT go first, unlike the depths of video: dual weight decay
-    relaxes the constraints on purpose, and so all arms are chosen from by the same rule.
+
+def best_trial(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """What to show for each (dataset, model, arm, layers, eps) of text: a row of `cells`, and its company.
+
+    Where seeds are the trials of a search: the one with the lowest validation loss of the last layer; trials that
+    diverged, or have no loss, come last. The test set is never looked at. Feasible trials do NOT go first, unlike
+    the depths of video: dual weight decay relaxes the constraints on purpose, and so all arms are chosen from by
+    the same rule. Where they are not, that row with the means over seeds in place of its validation loss, MEASURES
+    and SHARES, and `diverged` or `infeasible` where one seed is.
 
     Added columns: `trials` (those that did not diverge), and over these the mean and the sample standard
     deviation of each of MEASURES, `<measure>_mean` and `<measure>_sd` (missing for a single trial).
@@ -54,15 +68,29 @@ def best_trial(cells: pd.DataFrame) -> pd.DataFrame:
     company = sound[MEASURES].agg(["mean", "std"])
     company.columns = [f"{measure}_{'sd' if word == 'std' else word}" for measure, word in company.columns]
     best = best.merge(company.assign(trials=sound.size()).reset_index(), how="left", on=group)
+    if not searched(params):
+        best = _with_means(best, trials, group)
     return best.astype({"trials": "Int64"}).fillna({"trials": 0}).sort_values(group, ignore_index=True)
 
 
-def best_text(cells: pd.DataFrame) -> pd.DataFrame:
-    """Of the best trials, the depth to show for each (dataset, model, arm, eps): the lowest validation loss."""
-    best = best_trial(cells)
-    best = best.assign(last=best["diverged"].fillna(False).astype(bool))
+def best_text(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """Of `best_trial` the depth to show for each (dataset, model, arm, eps): the lowest validation loss."""
+    best = best_trial(cells, params)
+    best = best.assign(last=best["trials"] == 0)
     chosen = best.sort_values(["last", "validation_loss", "layers"]).drop_duplicates(SETTING)
     return chosen.drop(columns="last").sort_values(SETTING, ignore_index=True)
+
+
+def _with_means(best: pd.DataFrame, trials: pd.DataFrame, group: list[str]) -> pd.DataFrame:
+    """Rows of `best` with what is said of all seeds; a setting of which all diverged keeps its numbers."""
+    measured = ["validation_loss", *MEASURES]
+    sound = trials[~trials["last"]].astype(dict.fromkeys(measured, float)).groupby(group)[measured].mean()
+    every = trials.astype(dict.fromkeys(SHARES, float)).groupby(group)
+    marks = every[["infeasible", "last"]].max().rename(columns={"last": "diverged"})
+    found = best.set_index(group)
+    found[measured] = sound.reindex(found.index).fillna(found[measured])
+    found[SHARES], found[[*marks]] = every[SHARES].mean(), marks
+    return found.reset_index()[best.columns]
 
 
 def _area(swept: pd.DataFrame) -> pd.Series:

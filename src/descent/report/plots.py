@@ -4,7 +4,7 @@ import pandas as pd
 
 from descent.analysis.select import TRAINED, at_eps, average, last_layer, measured, select
 from descent.analysis.summary import best_depth, cells_table
-from descent.analysis.trials import best_text
+from descent.analysis.trials import best_text, searched
 from descent.cells import headline
 from descent.components import TASKS
 from descent.config import Params
@@ -49,9 +49,11 @@ def _shown(results: pd.DataFrame, params: Params, task: str, arm: str) -> pd.Dat
     if rows.empty:
         return rows
     cells = cells_table(rows, params)
-    best = best_text(cells) if task == "text" else best_depth(cells, task)
+    best = best_text(cells, params) if task == "text" else best_depth(cells, task)
     depth = ["dataset", "model", "layers"]
-    tested = select(rows, split="test", shift=TRAINED).merge(best[[*depth, "seed"] if task == "text" else depth])
+    tested = select(rows, split="test", shift=TRAINED).merge(
+        best[[*depth, "seed"] if task == "text" and searched(params) else depth]
+    )
     return measured(pd.concat([tested, select(rows, metric="loss_epoch").merge(best[depth])]))
 
 

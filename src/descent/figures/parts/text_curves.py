@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 
 from descent.analysis.lost import chance
 from descent.analysis.select import TRAINED, average, last_layer, measured, select
+from descent.analysis.trials import searched
 from descent.config import Params
 from descent.figures.parts import curves, style
 
@@ -16,9 +17,9 @@ IDENTITY = ["dataset", "model", "arm", "layers", "eps", "seed"]
 def shown(choice: tuple, params: Params) -> dict[str, object]:
     """The cells that a line is of: the chosen trial (a row of `best_text`), as the paper shows it (5.2).
 
-    Where no arm's seeds are trials of a search, all seeds of its setting: the best of these would be luck.
+    Where seeds are no trials, all of its setting.
     """
-    trials = any(params.text.search.arms.get(arm) for arm in params.arms)
+    trials = searched(params)
     return {name: getattr(choice, name) for name in IDENTITY if trials or name != "seed"}
 
 

@@ -37,7 +37,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     setting = {"experiment": "text", "dataset": dataset, "model": model, "eps": float(params.text.eps)}
     rows = curves.required(results, "evaluate_text", **setting)
     cells = cells_table(rows, params)
-    best = best_text(cells)
+    best = best_text(cells, params)
     figure, ((loss, accuracy),) = style.panels(params, 1, 2, style.TEXT, 2.6, TASKS)
     for choice in best.itertuples():
         cell = text_curves.shown(choice, params)

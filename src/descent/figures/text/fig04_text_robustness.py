@@ -35,7 +35,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     datasets, models = params.text.datasets, params.text.models
     rows = curves.required(results, "evaluate_text", experiment="text", eps=float(params.text.eps))
     cells = cells_table(rows, params)
-    best = best_text(cells)
+    best = best_text(cells, params)
     height = 0.75 + 1.75 * len(datasets)
     look = {"sharex": True, "sharey": "row"}
     figure, grid = style.panels(params, len(datasets), len(models), style.TEXT, height, TASKS, **look)

@@ -37,7 +37,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     dataset, model = curves.choice(params.text, DATASET, MODEL)
     rows = curves.required(results, "evaluate_text", experiment="text", dataset=dataset, model=model)
     cells = cells_table(rows, params)
-    best = best_text(cells[cells["arm"].isin(curves.pair(params))])
+    best = best_text(cells[cells["arm"].isin(curves.pair(params))], params)
     levels = sorted(best["eps"].unique().tolist())
     figure, ((accuracy, error),) = style.panels(params, 1, 2, style.TEXT, 2.3 + 0.06 * len(levels), TASKS)
     for arm in curves.pair(params):

@@ -38,7 +38,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """
     ours = params.comparison.ours
     rows = curves.required(results, "evaluate_text", experiment="text", arm=ours, eps=float(params.text.eps))
-    best = best_text(cells_table(rows, params))
+    best = best_text(cells_table(rows, params), params)
     best["1 - alpha"] = (1 - best["alpha"]).round(10)
     best["R0"] = [params.objective(ours, row.dataset, row.model).get("R0") for row in best.itertuples()]
     best["source"] = [source(params, model) for model in best["model"]]

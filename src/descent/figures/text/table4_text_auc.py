@@ -17,13 +17,14 @@ TASKS = text_curves.TASKS
 TITLE = "Area under accuracy against test noise"
 CAPTION = """
 Area (higher is better) under the accuracy on test texts against the test noise level over text.evaluation.gammas,
-by the trapezoid rule, of the two arms of `comparison`, each at the trial with the lowest validation loss; in
-brackets, where an arm had several trials, their mean and standard deviation (trials that diverged left out). Bold:
-the better arm of a pair, as printed; a tie has none. A dagger marks runs that ended infeasible on validation data
-(of an arm with constraints), and diverged runs of either arm. Active: the share of the epochs in which some
-multiplier is above zero / 100% where one is in the epoch whose weights are reported. Feasible: 100% where the
-trial is on validation / test data. Beside ours the paper's Table 4 (of models of which it prints one depth,
-whatever that is), which took the best of five by a rule that it does not tell.
+by the trapezoid rule, of the two arms of `comparison`: where text.search varies something, each at the trial with
+the lowest validation loss; where seeds repeat one training, their mean. In brackets, of several, their mean and
+standard deviation (those that diverged left out). Bold: the better arm of a pair, as printed; a tie has none. A
+dagger marks runs that ended infeasible on validation data (of an arm with constraints), and diverged runs of
+either arm; of a mean, that one of its seeds did. Active: the share of the epochs in which some multiplier is
+above zero / of the seeds with one in the epoch whose weights are reported. Feasible: the share of the seeds on
+validation / test data; of a trial 100% where it is. Beside ours the paper's Table 4 (of models of which it prints
+one depth, whatever that is), which took the best of five by a rule that it does not tell.
 """
 PARAMETERS = [
     "comparison",
@@ -43,7 +44,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Raises UserError where no text cell has rows.
     """
-    best = best_trial(cells_table(curves.required(results, "evaluate_text", experiment="text"), params))
+    best = best_trial(cells_table(curves.required(results, "evaluate_text", experiment="text"), params), params)
     best["marked"] = best["infeasible"] | best["diverged"].fillna(False)
     return _with_paper(pairs.build(best, params, MEASURES), params)
 
