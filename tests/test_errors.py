@@ -115,3 +115,22 @@ def test_an_interruption_that_a_library_swallows_is_heard_all_the_same(
         timeout=20,
     )
     assert (ended.returncode, ended.stderr) == (130, f"{TOLD}\n")
+
+
+def test_threads_that_fail_over_an_interruption_say_nothing() -> None:
+    """The thread of a process pool does, now and then, while its workers end."""
+    thread = (
+        "import os, threading\nfrom descent.errors import run\n"
+        "def fails():\n    heard.wait()\n    raise RuntimeError('dictionary changed size')\n"
+        "def entry():\n    try:\n        os.kill(os.getpid(), 2)\n        heard.wait(9)\n"
+        "    finally:\n        heard.set()\n        own.join()\n"
+        "heard, own = threading.Event(), threading.Thread(target=fails)\nown.start()\nrun(entry)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", thread],
+        env=os.environ | {"PYTHONPATH": "src"},
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    assert (ended.returncode, ended.stderr) == (130, f"{TOLD}\n")

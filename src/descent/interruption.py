@@ -7,6 +7,7 @@ hear it goes on until the whole pipeline is made.
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 
 TOLD = "\ninterrupted; what was finished is kept, run the same command to go on"
@@ -65,6 +66,8 @@ def end(*_: object) -> None:
 
 
 def _raise(*_: object) -> None:
+    # The thread of a process pool whose workers heard it too may fail while it ends them: that is no news.
+    threading.excepthook = lambda _: None
     signal.signal(signal.SIGALRM, _raise)
     signal.setitimer(signal.ITIMER_REAL, AGAIN)
     raise KeyboardInterrupt
