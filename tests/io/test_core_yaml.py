@@ -4,7 +4,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from dvc.utils.serialize import modify_yaml
+from dvc.utils.hydra import apply_overrides
 from ruamel.yaml import YAML, YAMLError
 
 from descent.components import TASKS
@@ -133,7 +133,8 @@ def test_a_parameter_set_by_dvc_changes_one_line_of_params_yaml(tmp_path: Path) 
     before = (Path(__file__).parents[2] / "params.yaml").read_text()
     copy = tmp_path / "params.yaml"
     copy.write_text(before)
-    with modify_yaml(str(copy)) as values:
-        values["eps"] = 0.11
-    changed = [(a, b) for a, b in zip(before.splitlines(), copy.read_text().splitlines(), strict=True) if a != b]
+    apply_overrides(copy, ["eps=0.11"])
+    lines = [before.splitlines(), copy.read_text().splitlines()]
+    assert len(lines[0]) == len(lines[1]), "it drops an empty line here and there"
+    changed = [(a, b) for a, b in zip(*lines, strict=True) if a != b]
     assert len(changed) == 1 and changed[0][1].startswith("eps: 0.11")
