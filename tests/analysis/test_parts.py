@@ -8,6 +8,7 @@ import pytest
 from descent.analysis import effects, parts, scorecard
 from descent.analysis.verdicts import NOT_TESTED
 from descent.errors import UserError
+from descent.report import evidence
 from tests.fakes.evidence import Made, real_params
 
 PARTS = ("small-00000001", "small-00000002")
@@ -21,11 +22,19 @@ def results() -> pd.DataFrame:
     return rows.drop_duplicates([name for name in rows if name != "value"])
 
 
-def published(results: pd.DataFrame, folder: Path) -> Path:
+def published(results: pd.DataFrame, folder: Path, changes: dict[str, object] | None = None) -> Path:
+    """With other parameters beside the same results."""
     pairs = effects.pairs(results, real_params())
     folder.mkdir()
     scorecard.save(pairs, scorecard.facts(pairs, results, real_params()), folder)
+    (folder / "params.yaml").write_text(evidence.parameters(real_params(changes)))
     return folder
+
+
+def two(results: pd.DataFrame, one: pd.Series, folder: Path, **more: object) -> list[Path]:
+    """The rows marked and the others, as two parts."""
+    [first, second] = [folder / name for name in PARTS]
+    return [published(results[one], first), published(results[~one], second, **more)]
 
 
 def judged(folders: list[Path]) -> pd.DataFrame:
@@ -56,9 +65,7 @@ def test_two_parts_are_judged_as_the_whole_run_would_be(
 ) -> None:
     [(column, values)] = first.items()
     one = results[column].isin(values)
-    folders = [
-        published(part, tmp_path / name) for part, name in zip((results[one], results[~one]), PARTS, strict=True)
-    ]
+    folders = two(results, one, tmp_path)
     card, whole = judged(folders), scorecard.scorecard(results, real_params()).set_index("claim")
     pd.testing.assert_frame_equal(card, whole)
     assert card.loc["video_ood", "settings"] == 4
@@ -71,9 +78,7 @@ def test_a_model_that_fails_in_one_part_is_left_out_of_the_claim(results: pd.Dat
     failing = of(results, "feasible", dataset="avenue", model="ut", arm="constrained")
     broken = results.assign(value=results["value"].mask(failing, 0.0))
     own = broken["dataset"] == "avenue"
-    folders = [
-        published(part, tmp_path / name) for part, name in zip((broken[own], broken[~own]), PARTS, strict=True)
-    ]
+    folders = two(broken, own, tmp_path)
     row = judged(folders).loc["video_ood"]
     assert row["settings"] == 2, "those of the other model"
     assert "left out: ut (avenue: 0 of 8 constrained cells are feasible" in row["words"]
@@ -81,14 +86,45 @@ def test_a_model_that_fails_in_one_part_is_left_out_of_the_claim(results: pd.Dat
 
 
 @pytest.mark.slow
+def test_every_part_needs_its_own_study_of_twice_the_epochs(results: pd.DataFrame, tmp_path: Path) -> None:
+    kept = results[~((results["dataset"] == "ucsd") & results["experiment"].str.startswith("plateau"))]
+    row = judged(two(kept, kept["dataset"] == "ucsd", tmp_path)).loc["video_ood"]
+    assert row["verdict"] == NOT_TESTED and "ucsd: no study of twice the epochs of ut" in row["why"]
+    whole = scorecard.scorecard(kept, real_params()).set_index("claim")
+    assert whole.loc["video_ood", "verdict"] != NOT_TESTED, "one run asks it of the model once"
+
+
+@pytest.mark.slow
+def test_seeds_are_counted_over_the_models_that_are_left_in(results: pd.DataFrame, tmp_path: Path) -> None:
+    """One that fails has four seeds in the other part, and is of no account."""
+    failing = of(results, "feasible", dataset="avenue", model="ut", arm="constrained")
+    broken = results.assign(value=results["value"].mask(failing, 0.0))
+    few = (broken["dataset"] == "ucsd") & (broken["model"] == "ut") & (broken["seed"] > 3)
+    broken = broken[~few]
+    row = judged(two(broken, broken["dataset"] == "avenue", tmp_path)).loc["video_ood"]
+    assert (row["why"], row["seeds"], row["settings"]) == ("", 8, 2) and row["verdict"] != NOT_TESTED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("video.evaluation.gammas", [0.0, 0.3]), ("eps", 0.2), ("video.evaluation.bootstrap", 7)],
+)
+def test_parts_that_measured_otherwise_are_refused(
+    results: pd.DataFrame, key: str, value: object, tmp_path: Path
+) -> None:
+    folders = two(results, results["dataset"] == "avenue", tmp_path, changes={key: value})
+    with pytest.raises(UserError, match=f"small-00000002 hold pairs of .* and differ in {key}: publish"):
+        parts.joined(folders)
+
+
+@pytest.mark.slow
 def test_parts_with_too_few_seeds_in_common_give_no_verdict(results: pd.DataFrame, tmp_path: Path) -> None:
     moved = results.assign(seed=results["seed"].where(results["dataset"] != "avenue", results["seed"] + 4))
     own = moved["dataset"] == "avenue"
-    folders = [
-        published(part, tmp_path / name) for part, name in zip((moved[own], moved[~own]), PARTS, strict=True)
-    ]
+    folders = two(moved, own, tmp_path)
     row = judged(folders).loc["video_ood"]
-    assert row["verdict"] == NOT_TESTED and row["why"] == "the parts have 4 seeds in common, and 8 are needed"
+    assert row["verdict"] == NOT_TESTED and row["why"] == "4 seeds, and 8 are needed"
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import ast
 import json
 import math
+import re
 import shutil
 import subprocess
 import time
@@ -185,10 +186,22 @@ def test_without_git_nothing_says_how_old_the_protocol_is(project: Path, monkeyp
         stage.main()
 
 
+def test_parts_of_other_settings_have_folders_of_their_own(params: Params) -> None:
+    def name(*cells: str) -> str:
+        places = [Path("data/runs/video/ucsd") / cell for cell in cells]
+        return evidence.folder_name(params, {"ucsd": META}, places)
+
+    one = name("ut/constrained-L3-eps0.13-seed0", "ut/unconstrained-L3-eps0.13-seed0")
+    more = name(*(f"ut/{arm}constrained-L3-eps0.13-seed{seed}" for arm in ("un", "") for seed in range(12)))
+    assert one == more, "further seeds"
+    others = [name(f"{model}/constrained-L{depth}-eps0.13-seed0") for model in ("ut", "dust") for depth in (3, 5)]
+    assert len({one, *others}) == 5, "other models, depths and arms"
+
+
 def test_a_finished_run_is_published_whole(project: Path, params: Params, made_up: pd.DataFrame) -> None:
     stage.main()
     (folder,) = [path for path in Path("data/evidence").iterdir() if path.is_dir()]
-    assert folder.name == evidence.folder_name(params, evidence.metas(params)) and folder.name.startswith("small-")
+    assert re.fullmatch("small-[0-9a-f]{8}", folder.name)
     tables = {f"{name}.csv" for name in ("claims", "models", "cells", "facts", "shifts", "controls")}
     texts = {"REPORT.md", "params.yaml", "environment.txt", "data.sha256"}
     assert {path.name for path in folder.iterdir()} == tables | texts | {"pairs.parquet", "figures"}

@@ -1,19 +1,35 @@
-"""Several published parts of a programme as one run: the pairs and facts that scorecard.judged makes verdicts of.
+"""Several published parts of a programme judged together: pairs and facts that scorecard.judged makes verdicts of.
 
-A claim's settings may be spread over parts, each setting in one of them. A precondition that a model fails in one
-part it fails in the claim: left out only where it does not pass, a model would be judged on what remains.
+The settings of a claim may be spread over parts: other data sets, other models. Preconditions of a model are asked
+in each part by itself, and one that it fails in any part it fails in the claim: stricter than in one run, in which
+its cells are asked together. What a claim says of differences between cells of one model and data set (depths,
+values of alpha) must lie in one part.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import yaml
 
 from descent.analysis import preconditions, scorecard
 from descent.analysis.claims import CLAIMS
 from descent.analysis.preconditions import NOTHING
 from descent.analysis.scorecard import FACTS, SETTING, WHOLE
+from descent.components import TASKS
 from descent.errors import UserError
+
+PLACE = ["claim", "dataset", "model"]  # of which one part alone may hold pairs
+MEASURED = (
+    "gammas",
+    "energies",
+    "shifts",
+    "noise_draws",
+    "seed",
+    "bootstrap",
+)  # of an evaluation: what scores are
+HELD = ("eps", "tolerance", "selection", "patch_loss")  # of a task
 
 
 def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -22,34 +38,61 @@ def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
     A claim that none tested has the reason of a part whose models it is about, if there is one.
 
     Raises:
-        UserError: two parts hold pairs of one claim in one setting.
+        UserError: two parts hold pairs of one claim, data set and model, or of one claim that they measured
+            otherwise.
     """
     pairs, facts = map(_stacked, zip(*map(scorecard.load, folders), strict=True))
-    _disjoint(pairs, folders)
+    _check_disjoint(pairs, folders)
     found = []
     for claim, told in facts.groupby("claim", sort=False):
         own = pairs[pairs["claim"] == claim]
-        found += _facts(told, own) if own["part"].nunique() > 1 else _of_one(told, set(own["part"]))
+        holding = sorted(set(own["part"]))
+        if len(holding) > 1:
+            _check_alike(str(claim), [folders[part] for part in holding])
+        found += _facts(told, own) if len(holding) > 1 else _of_one(told, holding)
     return pairs.drop(columns="part"), pd.DataFrame(found)[FACTS].reset_index(drop=True)
-
-
-def _disjoint(pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
-    settings = pairs[["claim", *SETTING, "part"]].drop_duplicates()
-    twice = settings[settings.duplicated(["claim", *SETTING], keep=False)]
-    if len(twice):
-        one, other = (folders[part] for part in sorted(twice["part"].unique())[:2])
-        claim, dataset, model = twice.iloc[0][["claim", "dataset", "model"]]
-        raise UserError(
-            f"{one} and {other} both hold pairs of {claim} ({model} on {dataset}): remove the part that the other "
-            "one replaces"
-        )
 
 
 def _stacked(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([table.assign(part=number) for number, table in enumerate(tables)], ignore_index=True)
 
 
-def _of_one(told: pd.DataFrame, holding: set[int]) -> list[dict]:
+def _check_disjoint(pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
+    held = pairs[[*PLACE, "part"]].drop_duplicates()
+    for (claim, dataset, model), rows in held.groupby(PLACE):
+        if len(rows) > 1:
+            one, other = (folders[part] for part in sorted(rows["part"])[:2])
+            raise UserError(
+                f"{one} and {other} both hold pairs of {claim} ({model} on {dataset}): remove the part that the "
+                "other one replaces"
+            )
+
+
+def _check_alike(claim: str, folders: Sequence[Path]) -> None:
+    """Effects of one claim are means over the same levels, shifts and resamples, of arms chosen by one rule."""
+    first, *others = ({} | _measures(claim, folder) for folder in folders)
+    for folder, other in zip(folders[1:], others, strict=True):
+        for key in sorted({*first, *other}):
+            if first.get(key) != other.get(key):
+                raise UserError(
+                    f"{folders[0]} and {folder} hold pairs of {claim} and differ in {key}: publish one of them "
+                    "again with the other's"
+                )
+
+
+def _measures(claim: str, folder: Path) -> Mapping[str, Any]:
+    """What the scores of a part are, by its key in params.yaml."""
+    params = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))
+    experiment = CLAIMS[claim].experiment
+    task = experiment if experiment in TASKS else params["study"][experiment]["task"]
+    section, own = params[task], params["profiles"][params["profile"]][task]
+    found = {"comparison": params["comparison"]} | ({"eps": params["eps"]} if task == "video" else {})
+    found |= {f"{task}.{key}": section.get(key) for key in HELD}
+    found |= {f"{task}.evaluation.{key}": section["evaluation"].get(key) for key in MEASURED}
+    return found | {f"profiles.{params['profile']}.{task}.shifts": own.get("shifts")}
+
+
+def _of_one(told: pd.DataFrame, holding: Sequence[int]) -> list[dict]:
     """The facts of a claim that at most one part holds pairs of."""
     said = told[told["part"].isin(holding)] if holding else told[told["why"] != NOTHING]
     said = told if said.empty else said
@@ -58,41 +101,60 @@ def _of_one(told: pd.DataFrame, holding: set[int]) -> list[dict]:
 
 def _facts(told: pd.DataFrame, pairs: pd.DataFrame) -> list[dict]:
     """The facts of a claim that several parts hold pairs of: one row for the claim, one for each of its models."""
-    told = told[told["part"].isin(pairs["part"].unique())]
+    told = told[told["part"].isin(pairs["part"])]
     of_models = told[told["model"] != WHOLE]
     models = [_of_model(rows, pairs[pairs["model"] == name]) for name, rows in of_models.groupby("model")]
-    left = [row["model"] for row in models if not row["why"]]
-    inside = pairs[pairs["model"].isin(left or pairs["model"])]
-    return [_of_claim(told, of_models, models, inside), *models]
+    return [_of_claim(told, of_models, models, pairs), *models]
 
 
 def _of_model(rows: pd.DataFrame, pairs: pd.DataFrame) -> dict:
     """One model's facts of all parts; what it failed is said of the part's data sets."""
     sets = pairs.groupby("part")["dataset"].unique().map(", ".join)
     why = [f"{sets[row.part]}: {row.why}" for row in rows.itertuples() if row.why]
-    return rows.iloc[0].to_dict() | {"why": "; ".join(why)} | _items(rows)
+    return rows.iloc[0].to_dict() | {"why": "; ".join(why)} | _items(rows["items"])
 
 
-def _of_claim(told: pd.DataFrame, of_models: pd.DataFrame, models: list[dict], inside: pd.DataFrame) -> dict:
-    """The claim's facts: `inside` are the pairs of the models that are left in, all where none is.
-
-    A part of which no model passes says so of the claim, too; whether any is left is asked of all parts here.
-    """
-    whole = told[told["model"] == WHOLE]
-    passing = of_models.loc[of_models["why"] == "", "part"]
-    why = "; ".join(dict.fromkeys(whole.loc[whole["part"].isin(passing) & (whole["why"] != ""), "why"]))
-    claim, seeds = CLAIMS[whole["claim"].iloc[0]], preconditions.common_seeds(inside)
-    if not why and all(row["why"] for row in models):
-        why = "; ".join(dict.fromkeys(row["why"] for row in models))
-    if not why and len(seeds) < claim.least_seeds:
-        why = f"the parts have {len(seeds)} seeds in common, and {claim.least_seeds} are needed"
+def _of_claim(told: pd.DataFrame, of_models: pd.DataFrame, models: list[dict], pairs: pd.DataFrame) -> dict:
+    """The claim's facts, of the models that are left in; of all where none is."""
+    left = [row["model"] for row in models if not row["why"]]
+    inside = pairs[pairs["model"].isin(left or pairs["model"])]
+    whole = told[told["model"] == WHOLE].iloc[0]
+    why = [preconditions.of_pairs(CLAIMS[whole["claim"]], inside), *_beyond_pairs(told, pairs)]
+    why = [*filter(None, why)] or ([] if left else [row["why"] for row in models])
     used = of_models[of_models["model"].isin(inside["model"])]
     settings = inside[[*SETTING, "part"]].drop_duplicates().groupby(["model", "part"]).size()
     weights = [settings[row.model, row.part] for row in used.itertuples()]
     effect = (used["effect"] * weights).sum() / sum(weights)
-    return whole.iloc[0].to_dict() | {"why": why, "effect": effect} | _items(used)
+    return whole.to_dict() | {"why": "; ".join(dict.fromkeys(why)), "effect": effect} | _items(used["items"])
 
 
-def _items(rows: pd.DataFrame) -> dict[str, object]:
-    """The test items of all data sets, and the fewest of one."""
-    return {"items": ", ".join(dict.fromkeys(rows["items"])), "resampled": rows["resampled"].min()}
+def _beyond_pairs(told: pd.DataFrame, pairs: pd.DataFrame) -> Iterable[str]:
+    """Of what a part said of the claim that which its pairs do not show, so that all of them might: P7.
+
+    A part of which no model passes said why in its own words; whether one is left is asked of all parts.
+    """
+    for part, rows in told.groupby("part"):
+        passing = rows[(rows["model"] != WHOLE) & (rows["why"] == "")]["model"]
+        if len(passing):
+            [why] = rows[rows["model"] == WHOLE]["why"]
+            own = pairs[(pairs["part"] == part) & pairs["model"].isin(passing)]
+            shown = preconditions.of_pairs(CLAIMS[rows["claim"].iloc[0]], own)
+            yield why.removeprefix(shown).removeprefix("; ")
+
+
+def _items(words: Iterable[str]) -> dict[str, object]:
+    """The test items of all data sets, each once, and the fewest of one.
+
+    Raises:
+        UserError: parts that name other items of one data set.
+    """
+    counts: dict[str, str] = {}
+    for part in filter(None, ", ".join(words).split(", ")):
+        dataset, _, count = part.rpartition(" ")
+        if counts.setdefault(dataset, count) != count:
+            raise UserError(f"parts tested {counts[dataset]} and {count} items of {dataset}: publish one again")
+    listed = sorted(counts.items())
+    return {
+        "items": ", ".join(f"{dataset} {count}" for dataset, count in listed),
+        "resampled": min((int(count) for _, count in listed), default=0),
+    }

@@ -4,12 +4,13 @@ P3 to P6 are asked of each model by itself: one that fails is left out of the cl
 effects, so that leaving out a model does not choose among results. P1, P2 and P7 are asked of the claim.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pandas as pd
 
 from descent.analysis.case import Case
+from descent.analysis.claims import Claim
 from descent.analysis.effects import pretrained
 from descent.analysis.evidence import SETTING
 from descent.analysis.learned import learned
@@ -34,7 +35,12 @@ def failed(case: Case) -> str:
         return said
     if case.pairs.empty:
         return objects(case) or _absent(case)
-    return _sentence(case, OF_CLAIM)
+    return _sentence([of_pairs(case.claim, case.pairs), objects(case)])
+
+
+def of_pairs(claim: Claim, pairs: pd.DataFrame) -> str:
+    """What of this can be told from the pairs alone: that they are whole, and P2."""
+    return _sentence([complete(claim, pairs), seeds(claim, pairs)])
 
 
 def failed_by_model(case: Case) -> dict[str, str]:
@@ -48,12 +54,12 @@ def _of_model(case: Case) -> str:
     asked = (claim.experiment, claim.enforced, claim.capacity, *cells.itertuples(index=False, name=None))
     answers = case.evidence.answers
     if asked not in answers:
-        answers[asked] = _sentence(case, OF_MODEL)
+        answers[asked] = _sentence(check(case) for check in OF_MODEL)
     return answers[asked]
 
 
-def _sentence(case: Case, checks: Iterable[Callable[[Case], str]]) -> str:
-    return "; ".join(said for check in checks if (said := check(case)))
+def _sentence(said: Iterable[str]) -> str:
+    return "; ".join(filter(None, said))
 
 
 def real_data(case: Case) -> str:
@@ -64,18 +70,18 @@ def real_data(case: Case) -> str:
     return SYNTHETIC if generated else ""
 
 
-def complete(case: Case) -> str:
+def complete(claim: Claim, pairs: pd.DataFrame) -> str:
     """No pair lacks the score of one arm."""
-    gone = case.pairs[case.pairs["effect"].isna()][PAIR].drop_duplicates()
+    gone = pairs[pairs["effect"].isna()][PAIR].drop_duplicates()
     if gone.empty:
         return ""
     first = " ".join(f"{name} {value:g}" if name == "eps" else f"{value}" for name, value in gone.iloc[0].items())
     return f"an arm is missing or has no score in {len(gone)} pairs, e.g. {first}"
 
 
-def seeds(case: Case) -> str:
+def seeds(claim: Claim, pairs: pd.DataFrame) -> str:
     """P2: enough seeds that all settings have."""
-    least, found = case.claim.least_seeds, common_seeds(case.pairs)
+    least, found = claim.least_seeds, common_seeds(pairs)
     return "" if len(found) >= least else f"{len(found)} seeds, and {least} are needed"
 
 
@@ -188,5 +194,4 @@ def _absent(case: Case) -> str:
     return f"{NOTHING}: no such model whose arms have {'equal' if case.claim.capacity else 'different'} capacity"
 
 
-OF_CLAIM = (complete, seeds, objects)
 OF_MODEL = (enforced, plateau, learned, equal_arms)

@@ -1,4 +1,4 @@
-"""A finished run on real data as a folder in git, data/evidence/<profile>-<digest of its data>, or a refusal."""
+"""A finished run on real data as a folder in git, data/evidence/<profile>-<digest>, or a refusal."""
 
 import hashlib
 import json
@@ -31,6 +31,7 @@ ROOT = Path("data/evidence")
 PROTOCOL = ROOT / "PROTOCOL.md"
 KEPT = {"figure": "png", "table": "md"}
 DIGITS = "%.6g"
+SEED = re.compile(r"-seed\d+")  # in a cell's name
 
 
 def finished(params: Params) -> pd.DataFrame:
@@ -87,9 +88,15 @@ def digest_lines(found: Mapping[str, Mapping[str, Any]]) -> str:
     return "".join(f"{meta['digest']}  {name}\n" for name, meta in sorted(found.items()))
 
 
-def folder_name(params: Params, found: Mapping[str, Mapping[str, Any]]) -> str:
-    """The profile, and eight digits of the digest of all its data."""
-    return f"{params.profile}-{hashlib.sha256(digest_lines(found).encode()).hexdigest()[:8]}"
+def folder_name(params: Params, found: Mapping[str, Mapping[str, Any]], cells: Iterable[Path]) -> str:
+    """The profile, and eight digits of the digest of all its data and settings: more seeds make no other part.
+
+    Args:
+        cells: their folders, as of `records`.
+    """
+    settings = sorted({SEED.sub("", cell.as_posix()) for cell in cells})
+    told = "\n".join([digest_lines(found), *settings])
+    return f"{params.profile}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
 
 
 def records(params: Params) -> dict[Path, dict[str, Any]]:

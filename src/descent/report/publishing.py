@@ -51,7 +51,7 @@ def publish(params: Params) -> Path:
         "environment.txt": evidence.environment(made),
         "data.sha256": evidence.digest_lines(metas),
     }
-    folder = evidence.ROOT / evidence.folder_name(params, metas)
+    folder = evidence.ROOT / evidence.folder_name(params, metas, made)
     evidence.write(folder, texts, tables, (pairs, facts), pictures)
     _begin_readme(programme.write(evidence.ROOT, params))
     return folder
