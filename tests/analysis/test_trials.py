@@ -146,9 +146,11 @@ def test_seeds_that_repeat_one_training_are_averaged(params: Params, results: pd
     assert best["layers"] == 5 and best["validation_loss"] == pytest.approx(0.5)
     assert best["area"] == best["area_mean"] == pytest.approx(0.5 * 2)
     assert best["feasible"] == pytest.approx(2 / 3) and best["infeasible"] and not best["diverged"]
-    change(results, 1.0, **cell, seed=2, metric="diverged")
+    for layers in (3, 5):
+        change(results, 1.0, **cell, seed=2, layers=layers, metric="diverged")
     lost = select(trials.best_text(summary.cells_table(results, params), repeated), **cell).squeeze()
-    assert lost["diverged"] and lost["trials"] == 2 and lost["area"] == pytest.approx(0.25 * 2)
+    assert lost["diverged"] and lost["layers"] == 5
+    assert lost["trials"] == 3 and lost["area"] == pytest.approx(2 * (0 + 0.5 + 1 / 3) / 3), "it scores as chance"
 
 
 def test_the_best_depth_is_that_of_the_best_trials(params: Params, results: pd.DataFrame) -> None:

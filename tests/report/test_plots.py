@@ -5,6 +5,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import vl_convert
@@ -92,6 +93,19 @@ def test_text_curves_are_those_of_the_trial_with_the_lowest_validation_loss() ->
         losses = select(results, **cell, metric="loss", gamma=0.4)["value"].tolist()
         assert select(drawn["text_loss_per_layer"], **where)["loss"].tolist() == losses
     assert len(drawn["accuracy_vs_gamma"][["dataset", "model"]].drop_duplicates()) == 6
+
+
+def test_text_curves_of_seeds_that_repeat_one_training_are_their_means() -> None:
+    params = fake_params({"text.search.arms": {}})
+    results = fake_results(params)
+    drawn = plots.curves(results, params, params.method)["accuracy_vs_gamma"]
+    choice = select(best_text(cells_table(results, params), params), arm="constrained", eps=0.4).iloc[0]
+    where = {"dataset": choice.dataset, "model": choice.model, "layers": choice.layers, "arm": "constrained"}
+    rows = select(results, **where, experiment="text", eps=0.4, split="test", metric="accuracy", shift=TRAINED)
+    rows = select(rows, layer=choice.layers).pivot(index="gamma", columns="seed", values="value")
+    found = select(drawn, **labels(params, "text", where))["accuracy"]
+    np.testing.assert_allclose(found, rows.mean(axis=1))
+    assert rows.shape[1] > 1 and not np.allclose(found, rows[choice.seed])
 
 
 def test_an_arm_without_results_is_told() -> None:

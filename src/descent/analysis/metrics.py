@@ -16,9 +16,9 @@ def metrics(cells: pd.DataFrame, params: Params) -> dict[str, Any]:
     """By task, measure and arm, all at the task's headline training level; what is not known is left out.
 
     RMSE, areas and accuracies: the median over data sets and models (a median, because one collapsed run would
-    rule a mean), of video each at its best depth, of text at its best depth and trial, of the language model the
+    rule a mean), of video each at its best depth, of text what trials.best_text shows, of the language model the
     mean over its cells. Shares: of all cells of that level; `wins_share`: of the settings in which the arm
-    `comparison.ours` has the lower mean RMSE, the larger area of the best trials.
+    `comparison.ours` has the lower mean RMSE, the larger area (trials.best_trial).
     """
     levels = {task: select(cells, experiment=task, eps=headline(params, task)) for task in TASKS}
     parts = {task: MEASURED[task](rows, params) for task, rows in levels.items() if len(rows)}
@@ -51,7 +51,7 @@ def _video(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
 
 
 def _text(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
-    setting = [name for name in PAIR if name != "seed"]  # each arm's best trial is its own
+    setting = [name for name in PAIR if name != "seed"]  # an arm's seeds are a row
     both = pairs(best_trial(rows, params), "area", params.comparison, by=setting)
     numbers = _by_arm(rows, best_text(rows, params), ["area", "accuracy_out_of_distribution"], params)
     return numbers | _share(both["ours"] > both["baseline"])

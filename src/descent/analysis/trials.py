@@ -1,7 +1,9 @@
 """The tasks that classify in the summary: areas under accuracy-noise curves, ratios, the trial to show."""
 
 import pandas as pd
+from pandas.api.typing import DataFrameGroupBy
 
+from descent.analysis.lost import chance
 from descent.analysis.select import CELL, at_eps, check_named, last_layer, mean, select, sweep
 from descent.config import Params
 
@@ -54,42 +56,51 @@ def best_trial(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     Where seeds are the trials of a search: the one with the lowest validation loss of the last layer; trials that
     diverged, or have no loss, come last. The test set is never looked at. Feasible trials do NOT go first, unlike
     the depths of video: dual weight decay relaxes the constraints on purpose, and so all arms are chosen from by
-    the same rule. Where they are not, that row with the means over seeds in place of its validation loss, MEASURES
-    and SHARES, and `diverged` or `infeasible` where one seed is.
+    the same rule. Where they repeat one training, that row with the means over seeds in place of its validation
+    loss, MEASURES (of a seed that diverged those of chance), SHARES; `diverged` or `infeasible` where one seed is.
 
-    Added columns: `trials` (those that did not diverge), and over these the mean and the sample standard
-    deviation of each of MEASURES, `<measure>_mean` and `<measure>_sd` (missing for a single trial).
+    Added columns: `trials`, and over these the mean and the sample standard deviation of each of MEASURES,
+    `<measure>_mean` and `<measure>_sd` (missing for a single one). Trials that diverged are not counted.
     """
     group = [*SETTING, "layers"]
     trials = select(cells, experiment="text")
     trials = trials.assign(last=trials["diverged"].fillna(False).astype(bool))
     best = trials.sort_values(["last", "validation_loss", "seed"]).drop_duplicates(group).drop(columns="last")
-    sound = trials[~trials["last"]].groupby(group)
-    company = sound[MEASURES].agg(["mean", "std"])
+    counted = (trials[~trials["last"]] if searched(params) else _guessing(trials, params)).groupby(group)
+    company = counted[MEASURES].agg(["mean", "std"])
     company.columns = [f"{measure}_{'sd' if word == 'std' else word}" for measure, word in company.columns]
-    best = best.merge(company.assign(trials=sound.size()).reset_index(), how="left", on=group)
+    best = best.merge(company.assign(trials=counted.size()).reset_index(), how="left", on=group)
     if not searched(params):
-        best = _with_means(best, trials, group)
+        best = _with_means(best, trials.groupby(group), group)
     return best.astype({"trials": "Int64"}).fillna({"trials": 0}).sort_values(group, ignore_index=True)
 
 
 def best_text(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """Of `best_trial` the depth to show for each (dataset, model, arm, eps): the lowest validation loss."""
+    """Of `best_trial` the depth to show for each (dataset, model, arm, eps): the lowest validation loss, and last
+    what diverged."""
     best = best_trial(cells, params)
-    best = best.assign(last=best["trials"] == 0)
+    best = best.assign(last=best["diverged"].fillna(False).astype(bool))
     chosen = best.sort_values(["last", "validation_loss", "layers"]).drop_duplicates(SETTING)
     return chosen.drop(columns="last").sort_values(SETTING, ignore_index=True)
 
 
-def _with_means(best: pd.DataFrame, trials: pd.DataFrame, group: list[str]) -> pd.DataFrame:
-    """Rows of `best` with what is said of all seeds; a setting of which all diverged keeps its numbers."""
-    measured = ["validation_loss", *MEASURES]
-    sound = trials[~trials["last"]].astype(dict.fromkeys(measured, float)).groupby(group)[measured].mean()
-    every = trials.astype(dict.fromkeys(SHARES, float)).groupby(group)
-    marks = every[["infeasible", "last"]].max().rename(columns={"last": "diverged"})
+def _guessing(trials: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """Trials of which those that diverged (`last`) have the MEASURES of a guess."""
+    gammas = params.text.evaluation.gammas
+    guess = trials["dataset"].map(lambda dataset: chance(params, dataset)).astype(float)
+    widths = {name: max(gammas) - min(gammas) if name == "area" else 1.0 for name in MEASURES}
+    return trials.assign(**{name: trials[name].mask(trials["last"], guess * widths[name]) for name in MEASURES})
+
+
+def _with_means(best: pd.DataFrame, seeds: DataFrameGroupBy, group: list[str]) -> pd.DataFrame:
+    """Rows of `best` with what is said of all seeds of a setting."""
     found = best.set_index(group)
-    found[measured] = sound.reindex(found.index).fillna(found[measured])
-    found[SHARES], found[[*marks]] = every[SHARES].mean(), marks
+    for name in MEASURES:
+        found[name] = found[f"{name}_mean"]
+    for name in ("validation_loss", *SHARES):
+        found[name] = seeds[name].agg(lambda values: values.astype(float).mean())
+    for name, mark in (("infeasible", "infeasible"), ("diverged", "last")):
+        found[name] = seeds[mark].any()
     return found.reset_index()[best.columns]
 
 

@@ -28,10 +28,10 @@ def curves(results: pd.DataFrame, params: Params, arm: str) -> dict[str, pd.Data
     """By file stem: RMSE (0-255) or accuracy (share) against gamma; test losses against layer; validation
     losses of the last layer against epoch.
 
-    Only the given arm, at the task's headline level (the losses also at that test noise), under
-    TRAINED: of video and of the language model each model and data set at its best depth, averaged over seeds, of
-    text at its best depth and trial; against epoch the cells of that depth whose epochs are kept (seed 0, of text
-    trial 0). Two revisions then differ by what their user changed. A task that is left out has no rows.
+    Only the given arm, at the task's headline level (the losses also at that test noise), under TRAINED: each
+    model and data set at its best depth, averaged over seeds, of text at its best trial where seeds are trials;
+    against epoch the cells of that depth whose epochs are kept (seed 0, of text trial 0). Two revisions then
+    differ by what their user changed. A task that is left out has no rows.
 
     Raises:
         UserError: no row of that arm and level, of a task that is in use.

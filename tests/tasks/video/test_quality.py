@@ -43,6 +43,13 @@ def test_ssim_of_stacks_is_that_of_each() -> None:
     assert (found[0] - found[1]).abs().max() > 0.1
 
 
+def test_ssim_is_exact_in_whatever_precision_the_models_run() -> None:
+    noisy, clean = map(torch.from_numpy, pictures(6, 16, 16))
+    with torch.autocast("cpu", torch.bfloat16):
+        found = ssim(noisy, clean)
+    assert torch.equal(found, ssim(noisy, clean))
+
+
 def test_of_pictures_below_a_window_there_is_no_ssim() -> None:
     for shape in ((10, 16), (16, 10), (4, 4)):
         assert ssim(*map(torch.from_numpy, pictures(3, *shape))).isnan().all()

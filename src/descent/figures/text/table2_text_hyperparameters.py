@@ -15,8 +15,9 @@ SHARED = ["layers", "eps", "1 - alpha", "R0", "rho", "dual_lr"]  # what the pape
 HEADS = {"layers": "L", "dual_lr": "dual lr"}
 TITLE = "Hyperparameters of the text experiments"
 CAPTION = """
-What the runs of this page used in our arm of `comparison`: for each model and data set the trial (and depth) with
-the lowest validation loss at the headline training level text.eps, beside the paper's Table 2, which lists its
+What the runs of this page used in our arm of `comparison`: for each model and data set the depth with the
+lowest validation loss at the headline training level text.eps (and of it the best trial, where text.search varies
+something), beside the paper's Table 2, which lists its
 best run over all levels by a rule that it does not tell. lr: of the weights; dual lr: of the multipliers; source:
 where the weights, or UT's word embeddings, come from. A dash is a value that is not known.
 """

@@ -19,12 +19,13 @@ CAPTION = """
 Area (higher is better) under the accuracy on test texts against the test noise level over text.evaluation.gammas,
 by the trapezoid rule, of the two arms of `comparison`: where text.search varies something, each at the trial with
 the lowest validation loss; where seeds repeat one training, their mean. In brackets, of several, their mean and
-standard deviation (those that diverged left out). Bold: the better arm of a pair, as printed; a tie has none. A
-dagger marks runs that ended infeasible on validation data (of an arm with constraints), and diverged runs of
-either arm; of a mean, that one of its seeds did. Active: the share of the epochs in which some multiplier is
-above zero / of the seeds with one in the epoch whose weights are reported. Feasible: the share of the seeds on
-validation / test data; of a trial 100% where it is. Beside ours the paper's Table 4 (of models of which it prints
-one depth, whatever that is), which took the best of five by a rule that it does not tell.
+standard deviation (trials that diverged left out; a seed that did scores as chance). Bold: the better arm of a
+pair, as printed; a tie has none. A dagger marks runs that ended infeasible on validation data (of an arm with
+constraints), and diverged runs of either arm; of a mean, that one of its seeds did. Active: the share of the
+epochs in which some multiplier is above zero / of the seeds with one in the epoch whose weights are reported.
+Feasible: the share of the seeds on validation / test data; of a trial 100% where it is. Beside ours the paper's
+Table 4 (of models of which it prints one depth, whatever that is), which took the best of five by a rule that it
+does not tell.
 """
 PARAMETERS = [
     "comparison",
@@ -39,8 +40,8 @@ PARAMETERS = [
 
 
 def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """One row per setting: for each arm the best trial's area, and mean, sd and number of the trials that did
-    not diverge, how the constraints held, whether marked; the paper's two areas and its depth.
+    """One row per setting: for each arm the area of its best trial or the mean of its seeds, mean, sd and number
+    of the trials, how the constraints held, whether marked; the paper's two areas and its depth.
 
     Raises UserError where no text cell has rows.
     """
