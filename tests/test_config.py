@@ -413,9 +413,7 @@ def test_what_is_empty_leaves_its_part_out() -> None:
 
 def test_a_study_varies_one_value_of_its_overrides() -> None:
     varied = {"study.infeasible": {"vary": "rho", "overrides": {"alpha": 0.3}}}
-    params = small_params(
-        varied | {"profiles.demo.studies.infeasible": {"values": [2.0, 5, 2.0], "seeds": [1, 2]}}
-    )
+    params = small_params(varied | {"profiles.demo.studies.infeasible": {"values": [2.0, 5], "seeds": [1, 2]}})
     study = params.studied("infeasible")
     assert study.variants() == {"2.0": {"alpha": 0.3, "rho": 2.0}, "5.0": {"alpha": 0.3, "rho": 5.0}}
     assert small_params().studied("infeasible").variants() == {

@@ -94,7 +94,7 @@ def _fetched(need: Need, sized: bool) -> str:
         return need.url
     try:
         length = requests.head(need.url, timeout=PATIENCE, allow_redirects=True).headers.get("Content-Length")
-    except requests.RequestException:
+    except (requests.RequestException, ValueError):  # of some addresses it says the latter
         return f"{need.url} (its server does not answer now)"
     known = length is not None and length.isdecimal()
     return f"{need.url} ({int(length):,} bytes)" if known else f"{need.url} (of unknown length)"

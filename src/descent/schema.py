@@ -25,6 +25,7 @@ def _once(values: list[Item]) -> list[Item]:
     return values
 
 
+Once = Annotated[list[Item], AfterValidator(_once)]
 Grid = Annotated[list[Item], Field(min_length=1), AfterValidator(_once)]
 
 

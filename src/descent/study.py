@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from descent.schema import Count, Grid, NonNegative, Schema, Seed
+from descent.schema import Count, Grid, NonNegative, Once, Schema, Seed
 
 
 class Study(Schema):
@@ -16,12 +16,12 @@ class Study(Schema):
     layers: Count | None
     eps: NonNegative
     arm: str
-    beside: list[str]
+    beside: Once[str]
     times: Count = 1  # as many epochs as the profile's
     vary: str | None
     named: dict[str, dict[str, Any]] = Field(default_factory=dict)
     overrides: dict[str, Any]
-    values: list[float | str]
+    values: Once[float | str]
     seeds: Grid[Seed]
 
     def variants(self) -> dict[str, dict[str, Any]]:
@@ -30,4 +30,4 @@ class Study(Schema):
             return {name: self.overrides | values for name, values in self.named.items()}
         if self.vary is None:
             return {"": self.overrides}
-        return {str(value): self.overrides | {self.vary: value} for value in dict.fromkeys(self.values)}
+        return {str(value): self.overrides | {self.vary: value} for value in self.values}

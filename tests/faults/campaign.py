@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DONE = ROOT / ".faults" / "done.jsonl"
 COUNTS = ROOT / "data" / "faults.csv"
 CORES = 2
+CASES, LANDED = 400, 50  # at least so many cases, and interruptions among them
 # What a case came to, by the first words of what was found; `silent`: bad input was taken, nothing was said.
 OUTCOMES = {"traceback": ("traceback",), "hang": ("hang",), "silent": ("taken in silence", "not told")}
 
@@ -38,7 +39,10 @@ def main() -> None:
     table = counts(found)
     print(table.to_string(index=False))
     table.to_csv(COUNTS, index=False)
-    sys.exit(any(found.values()))
+    landed = int(table.set_index("kind").loc["all interruptions", "cases"])
+    if landed < LANDED or len(found) < CASES:
+        print(f"too few: {len(found)} cases, {landed} interruptions ({CASES} and {LANDED} at least)")
+    sys.exit(any(found.values()) or landed < LANDED or len(found) < CASES)
 
 
 def counts(found: dict[str, str]) -> pd.DataFrame:
@@ -91,6 +95,8 @@ def _code() -> str:
     for folder in ("src", "stages", "tests/faults", "tests/fakes"):
         for file in sorted((ROOT / folder).rglob("*.py")):
             total.update(file.read_bytes())
+    for name in ("tests/runner/test_integrity.py", "tests/params.yaml", "dvc.yaml", "constraints.txt"):
+        total.update((ROOT / name).read_bytes())
     return total.hexdigest()[:16]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from descent.errors import sentence
 
 LONGEST = 2500  # characters of a message
-LEFT = re.compile(r"\.partial|\.[0-9a-f]{32}$|\.part$")  # what a write that failed must not leave behind
+LEFT = re.compile(r"\.partial|\.[0-9a-f]{14}$|\.part$")  # what a write that failed must not leave behind
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Case:
         return f"{self.kind}: {self.name}"
 
 
-class Late(Exception):
-    """A case took longer than it may."""
+class Late(BaseException):
+    """A case took longer than it may. No Exception: those of libraries are turned into sentences."""
 
 
 def met(case: Case) -> str:
@@ -58,6 +58,8 @@ def met(case: Case) -> str:
         found = _of_message(case, told) if told else f"traceback: {type(error).__name__}: {str(error)[:300]}"
     else:
         found = _of_silence(case, output.getvalue())
+    if "Traceback (most recent" in output.getvalue():
+        found = found or f"traceback: printed: {output.getvalue()[-600:]}"
     left = [] if case.left else [str(path) for path in Path().rglob("*") if LEFT.search(path.name)]
     return found or (f"left behind: {', '.join(left)}" if left else "")
 

@@ -10,13 +10,14 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from random import Random
+from threading import Timer
 
 from tests.faults.tiny import ALL, STAGES, Step, dvc, resumed, stage, start, unlike, whole
 
 SECONDS = 2.0  # from a signal to the end of a stage
 HANG = 60  # seconds to the end of anything
 PRESSED = 2  # times: between two stages what DVC loads may swallow an interruption, as it does of ours
-TIMES = 2  # interruptions of a stage
+TIMES = 3  # interruptions of a stage: one with each of the signals
 DVC_TIMES = 18  # of `dvc repro`
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 OURS = ("stages/", "src/descent/")  # DVC and Python may say where they were when they were interrupted
@@ -56,14 +57,19 @@ def interrupted(folder: Path, command: Sequence[str], number: signal.Signals, af
         found = _signalled(process, number)
         slow = found.startswith("took") and again  # by the clock: others may have had the cores
         return interrupted(folder, command, number, after, again - 1) if slow else found
-    process.communicate()  # it was faster
-    return interrupted(folder, command, number, after / 2) if process.returncode == 0 and after > 0.01 else ""
+    output, _ = process.communicate()  # it was faster
+    if process.returncode:
+        return f"ended by itself with {process.returncode}: {output[-300:]}"
+    return interrupted(folder, command, number, after / 2) if after > 0.01 else ""
 
 
 def _signalled(process: subprocess.Popen, number: signal.Signals) -> str:
     began, before = time.monotonic(), _kept_waiting(process.pid)
     os.killpg(process.pid, number)
+    late = Timer(HANG, os.killpg, (process.pid, signal.SIGKILL))
+    late.start()
     output = process.stdout.read()  # to its end, so that no process of the group is left
+    late.cancel()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     took = time.monotonic() - began - (_kept_waiting(process.pid) - before)
     process.wait()

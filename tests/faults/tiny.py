@@ -162,7 +162,7 @@ def _timeless(path: Path) -> bytes:
     if path.name == "cell.json":
         record = json.loads(path.read_text())
         del record["made_by"]["seconds"], record["made_by"]["finished"]
-        del record["files"]["history.csv"]
+        del record["files"]["history.csv"], record["files"]["cell.json"]
         return json.dumps(record).encode()
     if path.name in ("summary.csv", "history.csv"):
         return pd.read_csv(path).drop(columns="seconds").to_csv(index=False).encode()

@@ -38,11 +38,13 @@ def _started_together(folder: Path) -> str:
     wrong = [
         text for process, text in zip(both, said, strict=True) if process.returncode and not _turned_away(text)
     ]
+    if all(process.returncode for process in both):
+        return f"neither went on: {said[0][-600:]}"
     return f"ended otherwise than turned away: {wrong[0][-900:]}" if wrong else ""
 
 
 def _turned_away(said: str) -> bool:
-    words = ("Unable to acquire lock", "is busy", "another process", "failed to reproduce")
+    words = ("Unable to acquire lock", "is busy", "another process")
     return "Traceback" not in said and any(word in said for word in words)
 
 
@@ -85,7 +87,9 @@ def shared_store(folder: Path, read: Path) -> str:
         shutil.copytree(read / READ, place / READ)
         (place / ".cells").symlink_to(store)
     *living, doomed = [start(place, TRAIN) for place in places]
-    time.sleep(4)
+    until = time.monotonic() + LATEST
+    while not any((store / "stacks").glob("*.pt")) and time.monotonic() < until:
+        time.sleep(0.05)  # until one of them trains
     os.killpg(doomed.pid, signal.SIGKILL)
     for process in (*living, doomed):
         said, _ = process.communicate(timeout=LATEST)

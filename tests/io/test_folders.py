@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from multiprocessing import get_context
@@ -89,6 +90,17 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_n
             assert not left.exists() and living.exists() and not abandoned(living)
         living.write_text("x")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "out"]
+
+
+def test_what_was_killed_before_it_was_locked_goes_after_an_hour(tmp_path: Path) -> None:
+    early = tmp_path / f".out.{folders.HERE}00000000"
+    early.mkdir()
+    for age, left in ((0, True), (folders.HOUR + 60, False)):
+        os.utime(early, (time.time() - age,) * 2)
+        folders._sweep.cache_clear()
+        with atomic_folder(tmp_path / "out"):
+            pass
+        assert early.exists() == left
 
 
 def test_what_another_host_writes_is_left_alone_since_its_lock_may_not_be_seen(tmp_path: Path) -> None:

@@ -29,6 +29,26 @@ def test_the_answer_comes_back_and_the_process_is_gone() -> None:
     assert not active_children()
 
 
+class Unreadable(Exception):
+    """Pickled, and not to be read again: it asks for two words and keeps one."""
+
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(one)
+
+
+def test_what_a_call_raises_is_raised_here_and_not_taken_for_a_killed_process(
+    capfd: pytest.CaptureFixture,
+) -> None:
+    def fail(error: Exception) -> None:
+        raise error
+
+    with pytest.raises(ZeroDivisionError, match="by nothing"):
+        apart(lambda: fail(ZeroDivisionError("by nothing")))
+    with pytest.raises(RuntimeError, match="Unreadable: the cause"):
+        apart(lambda: fail(Unreadable("the cause", "x")))
+    assert capfd.readouterr().err == ""
+
+
 def test_a_killed_call_is_one_sentence() -> None:
     with pytest.raises(UserError, match="a process was killed"):
         apart(lambda: os.kill(os.getpid(), signal.SIGKILL))

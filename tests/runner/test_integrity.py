@@ -1,11 +1,13 @@
 """Damage of every kind to the store: set aside with one line, and made again; nothing is taken as it is."""
 
 import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -26,10 +28,21 @@ def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-def flip(path: Path) -> None:
+def flip(path: Path, at: int = -3) -> None:
     content = bytearray(path.read_bytes())
-    content[-3] ^= 1
+    content[at] ^= 1
     path.write_bytes(content)
+
+
+def flip_a_page(path: Path) -> None:
+    """Of parquet: a byte of its numbers, which nothing but the page's own checksum guards."""
+    flip(path, at=pq.read_metadata(path).row_group(0).column(0).data_page_offset + 40)
+
+
+def changed(path: Path, **values: object) -> None:
+    """Of a record: other values, None for a key that is gone."""
+    record = json.loads(path.read_text()) | values
+    path.write_text(json.dumps({key: value for key, value in record.items() if value is not None}))
 
 
 def file_in_place(path: Path) -> None:
@@ -55,6 +68,11 @@ DAMAGE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "a record of nothing": ("cell.json", lambda path: path.write_text("{}")),
     "a record that is a list": ("cell.json", lambda path: path.write_text("[]")),
     "another cell's record": ("cell.json", of_another),
+    "a record with another epoch": ("cell.json", lambda path: changed(path, epoch=1)),
+    "a record without its epoch": ("cell.json", lambda path: changed(path, epoch=None)),
+    "a record without digests": ("cell.json", lambda path: changed(path, files=None)),
+    "a record of nested brackets": ("cell.json", lambda path: path.write_text("[" * 100_000)),
+    "a record that is no text": ("cell.json", lambda path: path.write_bytes(b"\xff")),
     "a file for a folder": ("cell.json", file_in_place),
 }
 
@@ -113,7 +131,7 @@ def test_looking_at_a_cell_costs_less_than_a_hundredth_of_training_it(trained: l
     assert looked < 0.01 * made["made_by"]["seconds"] / made["made_by"]["cells_in_stack"]
 
 
-@pytest.mark.parametrize("damage", [cut, flip, lambda path: path.write_bytes(b"")])
+@pytest.mark.parametrize("damage", [cut, flip, flip_a_page, lambda path: path.write_bytes(b"")])
 def test_damaged_scores_are_measured_again(
     damage: Callable[[Path], object], trained: list, capsys: pytest.CaptureFixture
 ) -> None:
@@ -127,26 +145,41 @@ def test_damaged_scores_are_measured_again(
     assert capsys.readouterr().err.count("is damaged") == 1
 
 
-@pytest.mark.parametrize("text", ["", "null", "{", '"word"', "[1]"])
-def test_a_stack_that_names_no_cells_stops_nobody(text: str, trained: list, capsys: pytest.CaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "text", [b"", b"null", b"{", b'"word"', b"[1]", b"\xff", b"[" * 100_000], ids=lambda text: repr(text[:8])
+)
+def test_a_stack_that_names_no_cells_stops_nobody(
+    text: bytes, trained: list, capsys: pytest.CaptureFixture
+) -> None:
     stacks = store.root() / "stacks"
     stacks.mkdir(parents=True)
-    (stacks / "torn.json").write_text(text)
+    (stacks / "torn.json").write_bytes(text)
     train_cells(small_params(BUDGET), *WORDS)
     assert capsys.readouterr().err.count("is damaged") == 1
     assert not (stacks / "torn.json").exists() and weights_of(runs_folder(*WORDS))
 
 
-@pytest.mark.parametrize("content", [b"", b"garbage", "a number", "cut"])
-def test_a_damaged_checkpoint_is_not_gone_on_from(content: bytes | str, trained: list, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"garbage"),
+        lambda path: torch.save(3, path) or integrity.seal(path),
+        lambda path: torch.save({"model": {}}, path),  # of nobody that seals
+        cut,
+        lambda path: flip(path, at=path.stat().st_size // 2),
+    ],
+    ids=["empty", "garbage", "a number", "not sealed", "cut", "flipped"],
+)
+def test_a_damaged_checkpoint_is_not_gone_on_from(
+    damage: Callable[[Path], object], trained: list, tmp_path: Path
+) -> None:
     from descent.runner.checkpoints import FileCheckpoint
 
     path = tmp_path / "stack.pt"
-    torch.save(3 if content == "a number" else {"model": {}}, path)
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    elif content == "cut":
-        cut(path)
+    torch.save({"model": torch.nn.Linear(1, 1).state_dict(), "run": {}}, path)
+    integrity.seal(path)
+    damage(path)
     FileCheckpoint(path).restore({"model": torch.nn.Linear(1, 1)}, object(), torch.device("cpu"))
     assert not path.exists() and list(tmp_path.glob(f"*{integrity.ASIDE}"))
 
@@ -164,8 +197,44 @@ def test_check_store_sets_damage_aside_and_counts(trained: list, capsys: pytest.
     cell: Cell = item.cells[0]
     flip(store.folder(store.record(item.runs, cell)["fingerprint"]) / "weights.safetensors")
     (store.root() / f".half{PARTIAL}{HERE}1").mkdir()
+    evaluate_cells(small_params(BUDGET), "video", "ucsd")
+    cut(sorted((store.root() / "scores").glob("*.parquet"))[0])
+    (store.root() / "stacks/torn.json").write_text("null")
+    (store.root() / "stacks/torn.pt").write_text("garbage")
     capsys.readouterr()
     check_store.main()
-    assert ": 1 whole, 2 damaged and set aside" in capsys.readouterr().out
+    assert ": 2 whole, 5 damaged and set aside" in capsys.readouterr().out
     check_store.main()
-    assert ": 1 whole, 0 damaged" in capsys.readouterr().out
+    assert ": 2 whole, 0 damaged" in capsys.readouterr().out
+
+
+def test_what_goes_into_the_store_reaches_the_disk_before_its_name(
+    trained: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut would else leave names of files without content."""
+    written, named = set(), []
+    sync, rename, replace = os.fsync, Path.rename, Path.replace
+
+    def synced(handle: int) -> None:
+        written.add(os.fstat(handle).st_ino)
+        sync(handle)
+
+    def moved(how: Callable) -> Callable:
+        def move(own: Path, to: Path) -> Path:
+            if store.root().resolve() in own.resolve().parents and PARTIAL not in to.name:
+                files = own.iterdir() if own.is_dir() else [own]
+                named.extend((file.name, file.stat().st_ino in written) for file in files)
+            return how(own, to)
+
+        return move
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "rename", moved(rename))
+    monkeypatch.setattr(Path, "replace", moved(replace))
+    params = small_params(BUDGET | {"training.checkpoint_seconds": 0.0})
+    train_cells(params, *WORDS)
+    evaluate_cells(params, "video", "ucsd")
+    kinds = {Path(name.split(".partial")[0]).name for name, _ in named}
+    assert {"weights.safetensors", "history.csv", "cell.json"} <= kinds and len(named) > 8
+    late = [name for name, there in named if not there and ".json" not in name]
+    assert not late, "renamed before they were written"

@@ -1,6 +1,8 @@
 """The store keeps what some params.yaml asks for, and nothing else."""
 
+import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,17 @@ def test_what_is_asked_for_stays_and_what_is_not_goes() -> None:
     (store.root() / "b.damaged").mkdir()
     assert len(names()) == len(ours) + 4, "two of another level, one of another alpha, one damaged"
     assert pruning.prune(store.root(), [asked]) == (len(ours) + scores, 4) and names() == ours
+
+
+def test_unfinished_stacks_are_forgotten_after_a_week() -> None:
+    stacks = store.root() / "stacks"
+    stacks.mkdir(parents=True)
+    for name, age in (("old.json", 9), ("old.pt", 8), ("long.json", 9), ("long.pt", 1), ("new.json", 0)):
+        (stacks / name).write_text("x")
+        os.utime(stacks / name, (time.time() - age * 24 * 3600,) * 2)
+    (stacks / "new.pt.damaged").write_text("x")
+    assert pruning.prune(store.root(), [small_params(TINY)]) == (3, 3)
+    assert {path.name for path in stacks.iterdir()} == {"long.json", "long.pt", "new.json"}
 
 
 def test_what_another_branch_asks_for_stays() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from descent.errors import UserError
-from descent.io.folders import atomic_file
+from descent.io.folders import atomic_file, lasting
 
 COLUMNS = {
     "profile": str,
@@ -102,6 +102,7 @@ def write(rows: pd.DataFrame, path: Path) -> None:
     table = table.sort_values(list(COLUMNS), ignore_index=True)
     with atomic_file(path) as partial:  # experiments share the store of scores
         table.to_parquet(partial, index=False, write_page_checksum=True)
+        lasting(partial)
 
 
 def collect(paths: Iterable[Path], profile: str) -> pd.DataFrame:

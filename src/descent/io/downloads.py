@@ -70,7 +70,9 @@ def _check_address(url: str) -> None:
     try:
         parts, name = urlsplit(url), file_name(url)
         host, port = parts.hostname or " ", parts.port
+        words = host.removesuffix(".").split(".")  # of a name on the net, each of at most 63 characters
         known = parts.scheme in ("http", "https") and " " not in host and port != 0
+        known = known and all(0 < len(word) < 64 for word in words)
     except ValueError:  # a port or an IPv6 host that is none
         known, name = False, ""
     if not known or name in ("", ".", "..") or len(name) > LONGEST or "/" in name or not name.isprintable():

@@ -5,8 +5,10 @@ import fcntl
 import hashlib
 import os
 import platform
+import re
 import shutil
 import stat
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,8 +18,10 @@ from pathlib import Path
 from descent.errors import full
 
 PARTIAL = ".partial-"  # in the name of what is being written
+HOUR = 3600  # seconds
 # Of this host: between hosts that share a file system a lock may not be seen, so none sweeps what another left.
 HERE = hashlib.sha256(platform.node().encode()).hexdigest()[:6]
+EARLY = re.compile(rf"\.{HERE}[0-9a-f]{{8}}$")  # the end of the name before PARTIAL is in it
 
 
 @contextmanager
@@ -105,13 +109,17 @@ def _partial(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 @cache  # once a process and folder: a store may hold many thousand files
 def _sweep(folder: Path) -> None:
     """Remove what killed processes left of files and folders in a folder."""
-    for left in folder.glob(f".*{PARTIAL}*"):
+    early = (path for path in folder.glob(f".*.{HERE}*") if EARLY.search(path.name))
+    for left in (*folder.glob(f".*{PARTIAL}*"), *early):
         if abandoned(left):
             shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
 
 
 def abandoned(partial: Path) -> bool:
     """Whether nobody writes a partial file or folder any more; of another host's that is not known."""
+    if EARLY.search(partial.name):  # between its first name and its lock lies a moment, and no lock tells
+        with suppress(FileNotFoundError):
+            return time.time() - partial.stat().st_mtime > HOUR
     if f"{PARTIAL}{HERE}" not in partial.name:
         return False
     try:
@@ -127,9 +135,9 @@ def abandoned(partial: Path) -> bool:
     return True
 
 
-def lasting(folder: Path) -> None:
-    """Let the files of a folder reach the disk before it is renamed: a power cut then leaves no empty ones."""
-    for path in folder.iterdir():
+def lasting(place: Path) -> None:
+    """Let a file, or those of a folder, reach the disk before a rename: a power cut then leaves none empty."""
+    for path in place.iterdir() if place.is_dir() else [place]:
         with path.open("rb") as file:
             os.fsync(file.fileno())
 

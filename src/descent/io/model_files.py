@@ -43,12 +43,14 @@ def _check_inside(folder: Path) -> None:
     for path, name in named:
         if not isinstance(name, str) or name != Path(name).name:
             raise UserError(f"{path} names a file outside its folder ({name!r}): its files belong beside it")
+        if not name.endswith(".safetensors"):  # the library would unpickle it
+            raise UserError(f"{path} names {name}, and weights are read from .safetensors alone: save them so")
 
 
 def _values(path: Path) -> dict[str, Any]:
     """Those of a JSON file; none where it holds something else, which the library tells."""
     try:
-        found = json.loads(path.read_text())
+        found = json.loads(path.read_text()) if path.is_file() else {}
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -1,6 +1,7 @@
 """Worker processes that end with their parent's work: no traceback of theirs, nothing half-written."""
 
 import os
+import pickle
 import signal
 import threading
 import time
@@ -11,6 +12,7 @@ from multiprocessing.connection import Connection
 from typing import TypeVar
 
 from descent.errors import UserError
+from descent.io.failures import reason
 
 ENDING = {signal.SIGINT, signal.SIGTERM}
 GRACE = 0.8  # seconds that workers have to put away what they have half written
@@ -58,6 +60,7 @@ def apart(work: Callable[[], Answer]) -> Answer:
 
     Raises:
         UserError: the process was killed.
+        Exception: what the call raised.
     """
     receiver, sender = get_context("fork").Pipe(duplex=False)
     process = get_context("fork").Process(target=_answer, args=(work, receiver, sender), daemon=True)
@@ -65,7 +68,7 @@ def apart(work: Callable[[], Answer]) -> Answer:
         process.start()
     sender.close()  # else its end would not be seen when the process is killed
     try:
-        return receiver.recv()
+        answer, error = receiver.recv()
     except EOFError:
         raise UserError(
             "a process was killed, most likely for lack of memory: end other programs and run it again"
@@ -74,6 +77,18 @@ def apart(work: Callable[[], Answer]) -> Answer:
         process.kill()  # it has nothing to put away
         process.join()
         receiver.close()
+    if error is not None:
+        raise error
+    return answer
+
+
+def travelling(error: Exception) -> Exception:
+    """The error, or its words where it cannot be pickled and read again: a pool would call the worker killed."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {reason(error)}")
+    return error
 
 
 def _answer(work: Callable[[], Answer], receiver: Connection, sender: Connection) -> None:
@@ -81,7 +96,11 @@ def _answer(work: Callable[[], Answer], receiver: Connection, sender: Connection
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-    sender.send(work())
+    try:
+        answer = work(), None
+    except Exception as error:
+        answer = None, travelling(error)
+    sender.send(answer)
 
 
 def stop() -> None:

@@ -1,5 +1,6 @@
 """The newest state of an unfinished stack: written whole or not at all."""
 
+import io
 import pickle
 import uuid
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ class FileCheckpoint:
         try:
             with naming(self.path):
                 torch.save(state, partial)
+                integrity.seal(partial)
             partial.replace(self.path)
         finally:
             partial.unlink(missing_ok=True)
@@ -38,7 +40,8 @@ class FileCheckpoint:
     def _state(self, device: torch.device) -> dict[str, Any]:
         """What the file holds; nothing where it cannot be read."""
         try:
-            found = torch.load(self.path, map_location=device, weights_only=True)
+            content = io.BytesIO(integrity.unsealed(self.path))  # torch itself reads flipped bits
+            found = torch.load(content, map_location=device, weights_only=True)
         except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError) as error:
             integrity.damage(error)
             return {}

@@ -1,7 +1,6 @@
 """Where stacks are trained and evaluated: on a CPU's cores, on every GPU of this host, or on a cluster."""
 
 import os
-import pickle
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -15,7 +14,6 @@ from descent.cells import Cell
 from descent.config import Params
 from descent.errors import UserError
 from descent.io import processes
-from descent.io.failures import reason
 from descent.runner import store
 from descent.runner.devices import cores, share, threads, visible
 from descent.runner.schema import ALONE, Ray
@@ -151,13 +149,4 @@ def _work(work: Work, stack: Sequence[Cell]) -> None:
     except SystemExit:  # told by the parent to end; the pool would have the worker wait for more
         os._exit(1)
     except Exception as error:
-        raise _travelling(error) from error
-
-
-def _travelling(error: Exception) -> Exception:
-    """The error, or its words where it cannot be pickled and read again: the pool would call the worker killed."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {reason(error)}")
-    return error
+        raise processes.travelling(error) from error

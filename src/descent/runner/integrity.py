@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,14 +16,16 @@ from descent.io.folders import abandoned
 
 RECORD = "cell.json"
 ASIDE = ".damaged"  # the ending of what was set aside, for whoever wants to look at it
+SEAL = hashlib.sha256().digest_size
 APART = {"locks", "scores", "stacks"}  # folders of the store that are no cells
 # What is no damage: another user, or this one at another time, reads the same file.
 ELSEWHERE = (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 def sealed(place: Path, record: dict[str, Any]) -> str:
-    """The text of cell.json: the record, and the sha256 of every other file of the folder."""
+    """The text of cell.json: the record, and the sha256 of itself and of every other file of the folder."""
     files = {path.name: _digest(path) for path in sorted(place.iterdir()) if path.name != RECORD}
+    files[RECORD] = _of_record(record)
     return json.dumps(record | {"files": files}, indent=1, sort_keys=True) + "\n"
 
 
@@ -34,10 +37,11 @@ def fault(place: Path, fingerprint: str) -> str:
         record = json.loads((place / RECORD).read_text())
         if not isinstance(record, dict) or record.get("fingerprint") != fingerprint:
             return f"{RECORD} is of another cell"
-        if not isinstance(files := record.get("files"), dict) or not files:
-            return f"{RECORD} holds no digests of its files"
+        files = record.pop("files", None)
+        if not isinstance(files, dict) or files.pop(RECORD, None) != _of_record(record):
+            return f"{RECORD} is not what was written"
         wrong = [name for name, digest in files.items() if _digest(place / name) != digest]
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         return damage(error)
     return f"{wrong[0]} is not what was written" if wrong else ""
 
@@ -89,6 +93,57 @@ def survey(root: Path) -> Iterator[tuple[Path, str]]:
             yield file, ""
         except (OSError, ValueError, KeyError) as error:
             yield file, damage(error)
+    for file in sorted((root / "stacks").iterdir()) if (root / "stacks").is_dir() else []:
+        if file.suffix == ".json":
+            yield file, "" if stacked(file) else "it names no cells"
+        elif file.suffix == ".pt":
+            yield file, _seal_broken(file)
+
+
+def _seal_broken(file: Path) -> str:
+    try:
+        unsealed(file)
+    except FileNotFoundError:  # its stack is finished meanwhile
+        return ""
+    except (OSError, ValueError) as error:
+        return damage(error)
+    return ""
+
+
+def seal(file: Path) -> None:
+    """Add the sha256 of what a file holds to its end."""
+    digest = bytes.fromhex(_digest(file))
+    with file.open("ab") as end:
+        end.write(digest)
+        end.flush()
+        os.fsync(end.fileno())
+
+
+def unsealed(file: Path) -> bytes:
+    """What a file held that `seal` sealed.
+
+    Raises:
+        ValueError: it is not what was written.
+    """
+    content = file.read_bytes()
+    inner, digest = content[:-SEAL], content[-SEAL:]
+    if hashlib.sha256(inner).digest() != digest:
+        raise ValueError("it is not what was written")
+    return inner
+
+
+def stacked(file: Path) -> list[str]:
+    """The fingerprints in the file of an unfinished stack; none where it is garbage."""
+    try:
+        found = json.loads(file.read_bytes())
+    except (ValueError, RecursionError):
+        return []
+    return found if isinstance(found, list) and all(isinstance(name, str) for name in found) else []
+
+
+def _of_record(record: dict[str, Any]) -> str:
+    read = json.loads(json.dumps(record))  # as it will be
+    return hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()
 
 
 def _digest(path: Path) -> str:

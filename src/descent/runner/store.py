@@ -66,21 +66,12 @@ def open_stacks() -> list[list[str]]:
     stacks = []
     for path in sorted((root() / "stacks").glob("*.json")):
         with suppress(FileNotFoundError):  # another item's stack, finished meanwhile
-            names = _names(path.read_text())
+            names = integrity.stacked(path)
             if names:
                 stacks.append(names)
             else:
                 integrity.set_aside(path, "it names no cells")
     return stacks
-
-
-def _names(text: str) -> list[str]:
-    """The fingerprints in a stack's file; none where it is garbage."""
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return []
-    return found if isinstance(found, list) and all(isinstance(name, str) for name in found) else []
 
 
 def close_stack(fingerprints: list[str]) -> None:
@@ -123,7 +114,7 @@ def record(out: Path, cell: Cell) -> dict:
         found = json.loads((place / integrity.RECORD).read_text())
     except FileNotFoundError:
         raise UserError(f"{place} is missing: run `dvc repro` to train it") from None
-    except (NotADirectoryError, IsADirectoryError, ValueError) as error:
+    except (NotADirectoryError, IsADirectoryError, ValueError, RecursionError) as error:
         raise UserError(_damaged(place, integrity.damage(error))) from None
     if not isinstance(found, dict) or "fingerprint" not in found:
         raise UserError(_damaged(place, f"{integrity.RECORD} is no record"))

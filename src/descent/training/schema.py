@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from descent.schema import Count, NonNegative, Positive, Schema, Seed, Share
+from descent.schema import Count, NonNegative, Once, Positive, Schema, Seed, Share
 
 
 class StackElements(Schema):
@@ -53,7 +53,7 @@ class Search(Schema):
     startup_trials: Count
     seed: Seed
     ranges: dict[str, Range]
-    arms: dict[str, list[str]]
+    arms: dict[str, Once[str]]
 
     @model_validator(mode="after")
     def _ranges_exist(self) -> "Search":

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from unittest.mock import patch
 
+from descent import inventory
 from descent.errors import UserError
 from descent.io import downloads
 from descent.io.downloads import download
@@ -95,6 +96,12 @@ def part(content: bytes) -> None:
     NAMED.with_name(f"{NAMED.name}.part").write_bytes(content)
 
 
+def asked(url: str) -> None:
+    """As a stage begins: its server is asked for its length."""
+    with patch.object(inventory, "PATIENCE", 1):
+        assert url in inventory._fetched(inventory.Need("it", url=url), sized=True)
+
+
 def unheard() -> None:
     with patch.object(downloads, "WAIT", 0.0):
         download("http://127.0.0.1:1/a.zip", SHA)
@@ -134,7 +141,7 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
     ),
     ("a port that nobody listens at", unheard, GIVEN_UP),
     *(
-        (name, lambda url=url: download(url, SHA), NO_URL)
+        (name, lambda url=url: (asked(url), download(url, SHA)), NO_URL)
         for name, url in {
             "ftp": "ftp://127.0.0.1/a.zip",
             "a file of this machine": "file:///etc/passwd",
@@ -150,6 +157,8 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
             "a name of two dots": "http://127.0.0.1:1/..",
             "a slash within its name": "http://127.0.0.1:1/a%2F..%2Fb.zip",
             "a blank within its host": "http://a b/c.zip",
+            "a word of 70 letters in its host": f"http://{'n' * 70}.org/a.zip",
+            "two dots in its host": "http://a..b/c.zip",
         }.items()
     ),
     (".downloads a file", with_place(lambda: FOLDER.write_text("")), r"\.downloads"),

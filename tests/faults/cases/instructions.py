@@ -1,6 +1,7 @@
 """Instructions, and tokenizers of folders, that are damaged or hold something else."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,27 @@ def beside(damage: Callable[[], object]) -> Callable[[], object]:
     return act
 
 
+def instead(make: Callable[[Path], object]) -> Callable[[], object]:
+    """The stages, with something else in the place of the file."""
+
+    def act() -> None:
+        SET.mkdir(parents=True)
+        make(SET / "train.jsonl")
+        read()
+
+    return act
+
+
+def long_words() -> None:
+    """Ten million letters without a blank, in an instruction and in a prompt."""
+    long = "ab" * 5_000_000
+    SET.mkdir(parents=True)
+    (SET / "train.jsonl").write_text("\n".join(map(json.dumps, [*ROWS, ROWS[0] | {"instruction": long}])))
+    (SET / "eval.json").write_text(json.dumps([{"instruction": long}]))
+    read()
+    assert all(len(row["instruction"]) < len(long) for row in json.loads((OUT / "prompts.json").read_text()))
+
+
 def separators() -> None:
     found = stages("\n".join(json.dumps(row | {"input": "a\u2028b\x85c"}, ensure_ascii=False) for row in ROWS))
     assert len(found) == 60, "rows were lost"
@@ -68,7 +90,8 @@ def prompts(content: str) -> Callable[[], object]:
         (SET / "eval.json").write_text(content)
         read()
         told = json.loads((OUT / "prompts.json").read_text())
-        assert all(row["instruction"] not in ("None", "nan", "") for row in told), "null became a word"
+        words = [row[name] for row in told for name in ("instruction", "dataset")]
+        assert not {"None", "nan", ""} & set(words), "null became a word"
 
     return act
 
@@ -206,6 +229,12 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
     ("a tokenizer that knows no character of the texts", speechless, "knows (none|almost none)"),
 ]
 ALONE: list[tuple[str, Callable[[], object], str]] = [
+    ("a pipe for the instructions", instead(os.mkfifo), "there are no instructions"),
+    (
+        "a device for the instructions",
+        instead(lambda path: path.symlink_to("/dev/zero")),
+        "there are no instructions",
+    ),
     ("a vocabulary with the number 2e9", spoken('{"eos_token": "</s>"}', numbered(2_000_000_000)), "vocabulary"),
     ("a vocabulary with the number 2**32 - 1", spoken('{"eos_token": "</s>"}', numbered(2**32 - 1)), "vocabulary"),
     (
@@ -225,10 +254,15 @@ HANDLED: list[tuple[str, Callable[[], object]]] = [
     ("null inputs", lambda: stages(rows(input=None), ".json")),
     ("blank lines", lambda: stages(LINES + "\n\n \n")),
     ("a prompt of null among others", prompts('[{"instruction": "x"}, {"instruction": null}]')),
+    (
+        "a prompt of a data set null",
+        prompts('[{"instruction": "x", "dataset": null}, {"instruction": "y", "dataset": "z"}]'),
+    ),
     ("eos_token with its settings", spoken('{"eos_token": {"content": "</s>"}}')),
 ]
 CASES = [
     *(Case("instructions", name, act, told) for name, act, told in REFUSED),
     *(Case("instructions", name, act, told, alone=True) for name, act, told in ALONE),
     *(Case("instructions", name, act) for name, act in HANDLED),
+    Case("instructions", "words of ten million letters", long_words, alone=True),
 ]

@@ -91,6 +91,16 @@ SINGLE: list[tuple[str, dict[str, Any], str]] = [
         "warmup_epochs 9 leaves none",
     ),
     ("a data set twice", {"video.datasets": ["ucsd", "ucsd"]}, "twice"),
+    (
+        "a value of a study twice",
+        {
+            "studies": ["infeasible"],
+            "study.infeasible": {"vary": "rho", "overrides": {}},
+            "profiles.demo.studies.infeasible": {"values": [2.0, 2.0], "seeds": [0]},
+        },
+        "twice",
+    ),
+    ("what a search varies twice", {"text.search.arms": {"constrained": ["rho", "rho"]}}, "twice"),
     ("an arm twice", {"arms": ["constrained", "constrained"]}, "twice"),
     ("a depth twice", {f"{VIDEO}.layers": [3, 3]}, "twice"),
     ("a seed twice", {f"{VIDEO}.seeds": [0, 0]}, "twice"),

@@ -4,10 +4,12 @@ import gzip
 import json
 import os
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
 
+from descent.io.folders import walk
 from descent.schema import TokenizerSource, TrainTokenizer
 from descent.tasks.text.prepare import prepare
 from descent.tasks.text.raw import fetch
@@ -253,8 +255,8 @@ def line_separators() -> None:
 
 
 def long_word() -> None:
-    """Ten million letters without a blank."""
-    rows = [ROWS[0] | {"text": "a" * 10_000_000}, *ROWS]
+    """Ten million letters without a blank, of several lengths, so that some text trains whatever is drawn."""
+    rows = [*(ROWS[0] | {"text": letters * 5_000_000} for letters in ("ab", "abc", "ba", "c")), *ROWS]
     stages(table(rows, ".jsonl"), ".jsonl")
 
 
@@ -268,6 +270,8 @@ def circle() -> None:
     for part in ("train", "test"):
         (SET / f"{part}.jsonl").write_bytes(table(ROWS, ".jsonl"))
     read("imdb", Source(path="set"))
+    walked = [place for place, _ in islice(walk(SET), 99)]
+    assert walked == [SET], f"it leads round: {len(walked)} folders"
 
 
 HANDLED: list[tuple[str, Callable[[], object]]] = [
@@ -300,10 +304,25 @@ HANDLED: list[tuple[str, Callable[[], object]]] = [
     ),
     ("a folder link to its own parent", circle),
 ]
+
+
+def speechless() -> None:
+    """A tokenizer of a folder that knows no word of the texts."""
+    folder = Path("local/words")
+    folder.mkdir(parents=True)
+    (folder / "vocab.txt").write_text("\n".join(("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")))
+    SET.mkdir(parents=True)
+    for part in ("train", "test"):
+        (SET / f"{part}.jsonl").write_bytes(table(ROWS, ".jsonl"))
+    fetch("imdb", Source(path="set"), "local", RAW)
+    prepare("imdb", RAW, OUT, TokenizerSource(path="words"), "bert", 32, 0.25, "local", "demo")
+
+
 TOLD: list[tuple[str, Callable[[], object], str]] = [
     ("test texts that train too", repeated, "40 of 40 test texts are among the training texts"),
 ]
 ALONE: list[tuple[str, Callable[[], object], str]] = [
+    ("a tokenizer that knows no word of the texts", speechless, "knows (none|almost none)"),
     (
         "a pipe for the training file",
         lambda: (

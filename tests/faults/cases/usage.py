@@ -135,6 +135,20 @@ TYPED: list[tuple[str, Callable[[], object], str]] = [
         within(trained, written(Path("c.avi"), b"x" * 99), lambda: denoise.main("c.avi")),
         "c.avi",
     ),
+    (
+        "a pipe in place of a frame",
+        within(trained, lambda: (Path("clips").mkdir(), os.mkfifo("clips/1.png")), lambda: denoise.main("clips")),
+        "is no video",
+    ),
+    (
+        "a device in place of a frame",
+        within(
+            trained,
+            lambda: (Path("clips").mkdir(), Path("clips/1.png").symlink_to("/dev/zero")),
+            lambda: denoise.main("clips"),
+        ),
+        "is no video",
+    ),
     ("noise of a word", within(trained, picture, lambda: denoise.main(str(CLIP), "", "much")), "NOISE=much"),
     ("noise of NaN", within(trained, picture, lambda: denoise.main(str(CLIP), "", "nan")), "NOISE|noise|level"),
     ("noise below zero", within(trained, picture, lambda: denoise.main(str(CLIP), "", "-1")), "NOISE|noise|level"),

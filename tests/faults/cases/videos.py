@@ -59,9 +59,17 @@ def between(make: Callable[[], object]) -> Callable[[], object]:
 
 
 def png(width: int, height: int) -> bytes:
-    """The header of a picture of this size, and nothing of the picture."""
-    body = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + body + struct.pack(">I", zlib.crc32(body))
+    """The header of a picture of this size, and next to nothing of the picture."""
+    header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    parts = (header, b"IDAT" + zlib.compress(b"\0" * 99), b"IEND")
+    chunks = (struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part)) for part in parts)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def bmp(width: int, height: int) -> bytes:
+    """The same of a format whose header says all."""
+    body = struct.pack("<IiiHHIIiiII", 40, width, height, 1, 8, 0, 0, 0, 0, 256, 0) + bytes(1024)
+    return b"BM" + struct.pack("<IHHI", 14 + len(body), 0, 0, 14 + len(body)) + body
 
 
 def cut(path: Path, share: float) -> None:
@@ -199,6 +207,7 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
 ]
 ALONE: list[tuple[str, Callable[[], object], str]] = [
     ("a frame that says 70000x70000", made(replaced(png(70_000, 70_000))), ROOT),
+    ("a bitmap that says 70000x70000", made(replaced(bmp(70_000, 70_000))), ROOT),
     ("a frame that says 2**31 x 1", made(replaced(png(2**31 - 1, 1))), ROOT),
     ("a frame of no width", made(replaced(png(0, 16))), ROOT),
     ("a pipe among the frames", made(instead(os.mkfifo)), "is no plain file"),

@@ -4,9 +4,12 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+import torch
 from safetensors.torch import load_file, save_file
 
+from descent.io.model_files import content
 from tests.fakes import lm as language
 from tests.fakes.encoders import library
 from tests.fakes.instructions import write_instructions
@@ -86,7 +89,14 @@ def indexed(name: str) -> Callable[[], object]:
 
 
 def pickled() -> None:
-    FILE.rename(PLACE / "pytorch_model.bin")
+    torch.save(load_file(FILE), PLACE / "pytorch_model.bin")
+    FILE.unlink()
+
+
+def indexed_pickle() -> None:
+    tensors = load_file(FILE)
+    pickled()
+    INDEX.write_text(json.dumps({"metadata": {}, "weight_map": dict.fromkeys(tensors, "pytorch_model.bin")}))
 
 
 def broken(**tensors: Any) -> None:
@@ -111,11 +121,16 @@ def with_code() -> None:
 
 
 def code_of_a_folder(way: Callable[[Callable[[], object]], Callable[[], object]]) -> Callable[[], object]:
+    """Asked whether to run it, somebody says yes."""
+
     def act() -> None:
-        try:
-            way(with_code)()
-        finally:
-            assert not Path("ran").exists(), "code ran"
+        asked = []
+        with mock.patch("builtins.input", lambda *words: asked.append(words) or "y"):
+            try:
+                way(with_code)()
+            finally:
+                assert not Path("ran").exists(), "code ran"
+                assert not asked, "it was asked whether code may run"
 
     return act
 
@@ -192,6 +207,7 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
         built(written(INDEX, '{"weight_map": {"a": "/etc/passwd"}}')),
         "names a file outside",
     ),
+    ("an index that names pickled weights", built(indexed_pickle), "from .safetensors alone"),
     ("an index of garbage", built(written(INDEX, "{")), "index"),
     ("an index without files", built(written(INDEX, "{}")), "index"),
     ("an index a list", built(written(INDEX, "[]")), "index"),
@@ -230,7 +246,12 @@ def taken_from(path: str) -> None:
 
 def in_parts() -> None:
     """An index of files of its own folder, which are in the fingerprint."""
-    built(indexed("model-00001-of-00001.safetensors"))()
+    name = "model-00001-of-00001.safetensors"
+    built(indexed(name))()
+    before = content(PLACE)
+    tensors = load_file(PLACE / name)
+    save_file({key: value + 1 for key, value in tensors.items()}, PLACE / name, metadata={"format": "pt"})
+    assert before[name] != content(PLACE)[name], "not in the fingerprint"
 
 
 CASES = [

@@ -33,7 +33,7 @@ def draw(names: Sequence[str], params: Params) -> None:
     pool = ProcessPoolExecutor(len(shares), get_context("fork"), _begin, (os.getpid(),))
     try:
         with processes.unheard():
-            waiting = [pool.submit(_draw, share, params) for share in shares]
+            waiting = [pool.submit(_drawn, share, params) for share in shares]
         for future in waiting:
             future.result()
     except BrokenProcessPool:
@@ -48,6 +48,14 @@ def draw(names: Sequence[str], params: Params) -> None:
 def _begin(parent: int) -> None:
     processes.begin()
     processes.end_with(parent)
+
+
+def _drawn(names: Sequence[str], params: Params) -> None:
+    """In a worker."""
+    try:
+        _draw(names, params)
+    except Exception as error:
+        raise processes.travelling(error) from error
 
 
 def _draw(names: Sequence[str], params: Params) -> None:

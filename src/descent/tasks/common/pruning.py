@@ -3,12 +3,13 @@
 A cell is asked for where some params.yaml, in any of its profiles, names its data set, model, arm, depth, noise
 level and seed with its setting (objective and learning rate). What a search or another cell chose is not compared,
 nor are budgets, code and data, so that what is kept may be stale. Of a cell that two models share the name that
-trained it counts. Nothing that is dropped is lost but time.
+trained it counts. An unfinished stack is kept for a week after it was last written. What is dropped costs time.
 """
 
 import json
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from descent.tasks.common.items import setting
 
 REFS = ("refs/heads", "refs/remotes", "refs/exps")  # the last are DVC's: finished, queued and running experiments
 IDENTITY = ("dataset", "model", "arm", "layers", "eps", "seed")
+FORGOTTEN = 7 * 24 * 3600  # seconds since an unfinished stack was written last: its cells' settings are not known
 FREE = ""  # in place of a setting that params.yaml does not give
 
 
@@ -106,17 +108,21 @@ def _identity(values: dict[str, Any]) -> tuple:
 
 
 def _entries(root: Path) -> Iterator[Path]:
-    """Cells, scores, and what was set aside or half written; locks and unfinished stacks are none."""
+    """Cells, scores, unfinished stacks, and what was set aside or half written; locks are none."""
     for place in sorted(root.iterdir()) if root.is_dir() else []:
         if place.name not in integrity.APART:
             yield place
-    yield from sorted((root / "scores").glob("*"))
+    for apart in ("scores", "stacks"):
+        yield from sorted((root / apart).glob("*"))
 
 
 def _wanted(place: Path, asked: dict[tuple, set[str]]) -> bool:
     if place.parent.name == "scores":
         table = integrity.scores(place) if place.suffix == ".parquet" else None
         return table is not None and (table.empty or _identity(table.iloc[0].to_dict()) in asked)
+    if place.parent.name == "stacks":
+        written = max(path.stat().st_mtime for path in place.parent.glob(f"{place.stem}.*"))
+        return place.suffix in (".json", ".pt") and time.time() - written < FORGOTTEN
     if integrity.fault(place, place.name):
         return False
     record = json.loads((place / integrity.RECORD).read_text())

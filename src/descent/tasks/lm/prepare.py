@@ -161,7 +161,7 @@ def _raw(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame | None, dict[str, Any
         facts = json.loads((folder / "source.json").read_text())
         prompts = folder / "prompts.parquet"
         table = pd.read_parquet(folder / "instructions.parquet").map(lambda text: text[:LONGEST])
-        found = pd.read_parquet(prompts) if prompts.exists() else None
+        found = pd.read_parquet(prompts).map(lambda text: text[:LONGEST]) if prompts.exists() else None
         return table, found, {key: facts[key] for key in ("synthetic", "origin", "dropped")}
     except (OSError, ValueError, TypeError, KeyError, RecursionError, pa.ArrowException):
         raise UserError(

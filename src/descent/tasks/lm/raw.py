@@ -95,7 +95,8 @@ def _beside(dataset: ModuleType, folder: Path, beginnings: tuple[str, ...]) -> p
     for beginning in beginnings:
         for suffix in SUFFIXES:
             for path in sorted(folder.glob(f"{beginning}*{suffix}")):
-                return _frame(dataset, path)
+                if path.is_file():  # a pipe would have it wait for ever
+                    return _frame(dataset, path)
     return None
 
 
@@ -122,6 +123,7 @@ def _prompts(table: pd.DataFrame, where: str) -> pd.DataFrame:
     if "instruction" not in table:
         raise UserError(f"{where}: the prompts have no column 'instruction', only {', '.join(table.columns)}")
     told = pd.DataFrame({"instruction": table["instruction"], "dataset": table.get("dataset", "prompts")})
+    told["dataset"] = told["dataset"].fillna("prompts")
     told = told[told["instruction"].map(lambda value: isinstance(value, str) and bool(value.strip()))]
     if told.empty:
         raise UserError(f"{where}: the prompts hold no instruction")

@@ -4,6 +4,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -75,7 +76,7 @@ def clip_at(path: Path) -> Clip:
         UserError: nothing there that can be a clip.
     """
     if path.is_dir():
-        files = [file for file in path.iterdir() if file.suffix.lower() in manifest.FRAMES]
+        files = [file for file in path.iterdir() if file.suffix.lower() in manifest.FRAMES and file.is_file()]
     else:
         files = [path] if path.is_file() and path.suffix.lower() in manifest.VIDEOS | manifest.FRAMES else []
     if not files:
@@ -173,9 +174,11 @@ def _video(path: Path) -> Iterator[UInt8[np.ndarray, "height width"]]:
 
 
 def _picture(path: Path) -> UInt8[np.ndarray, "height width"]:
-    data = path.read_bytes() if path.exists() else b""
-    # Not imread: it fills a JPEG that is cut short with gray and says nothing.
-    frame = cv2.imdecode(np.frombuffer(data, np.uint8), DEEP) if data else None
+    data = path.read_bytes() if path.is_file() else b""
+    frame = None
+    with suppress(cv2.error):  # a header of more pixels than it takes
+        # Not imread: it fills a JPEG that is cut short with gray and says nothing.
+        frame = cv2.imdecode(np.frombuffer(data, np.uint8), DEEP) if data else None
     if frame is None:
         raise UserError(f"{path}: this frame is missing or cannot be decoded; copy it again")
     return frame if frame.dtype == np.uint8 else _shallow(path, frame)

@@ -176,7 +176,7 @@ def _decode_all(jobs: list[Job], workers: int) -> Iterator[Decoded]:
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker)
     try:
         with processes.unheard():
-            decoded = pool.map(_decode, jobs)
+            decoded = pool.map(_decoded, jobs)
         yield from decoded
     except BrokenProcessPool:
         raise UserError("a process that decodes clips was killed; free some memory and run again") from None
@@ -190,6 +190,14 @@ def _decode_all(jobs: list[Job], workers: int) -> Iterator[Decoded]:
 def _start_worker() -> None:
     processes.begin()
     cv2.setNumThreads(0)  # a process per core is enough
+
+
+def _decoded(job: Job) -> Decoded:
+    """In a worker."""
+    try:
+        return _decode(job)
+    except Exception as error:
+        raise processes.travelling(error) from error
 
 
 def _decode(job: Job) -> Decoded:
