@@ -1,6 +1,7 @@
 """Stages that are interrupted again and again, alone and under DVC, make the bytes that undisturbed ones make."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 from random import Random
 from threading import Timer
 
-from tests.faults.tiny import ALL, STAGES, Step, dvc, resumed, stage, start, unlike, whole
+from tests.faults.tiny import ALL, STAGES, Step, asked, dvc, resumed, stage, start, unlike, whole
 
 SECONDS = 2.0  # from a signal to the end of a stage
 HANG = 60  # seconds to the end of anything
@@ -20,6 +21,7 @@ PRESSED = 2  # times: between two stages what DVC loads may swallow an interrupt
 TIMES = 3  # interruptions of a stage: one with each of the signals
 DVC_TIMES = 18  # of `dvc repro`
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+POOLS = ("preprocess video ucsd", "train video ucsd", "evaluate video ucsd", "figures video")  # with workers
 OURS = ("stages/", "src/descent/")  # DVC and Python may say where they were when they were interrupted
 
 
@@ -34,6 +36,7 @@ def campaign(folder: Path) -> dict[str, str]:
         found = first.result() | alone.result() | under.result()
     for name in ("alone", "under-dvc"):
         found[f"the same bytes: after interruptions {name}"] = unlike(folder / name, calm)
+    found["network: no stage asked it"] = asked(calm) or asked(folder / "alone")
     return found
 
 
@@ -45,7 +48,33 @@ def _stages(random: Random) -> Iterator[Step]:
             name = f"interruption of {' '.join(words.split()[:2])}: the {number + 1}th, {kind.name}"
             yield name, partial(interrupted, command=stage(words), number=kind, after=after)
             number += 1
+        if words in POOLS:
+            yield f"a worker killed in {words}", partial(worker_killed, command=stage(words))
         yield f"after its interruptions {words}", partial(whole, command=stage(words))
+
+
+def worker_killed(folder: Path, command: Sequence[str]) -> str:
+    """Start a stage and kill the first of its workers; what is wrong with how it ended, in words."""
+    shutil.rmtree(folder / ".cells", ignore_errors=True)  # there is all to do
+    process = start(folder, command)
+    early: set[int] = set()  # a process that has just begun may become anything
+    while process.poll() is None and not (workers := early & (early := _workers(process.pid))):
+        time.sleep(0.01)
+    if process.returncode is not None:
+        return f"no worker was met: {process.communicate()[0][-300:]}"
+    os.kill(min(workers), signal.SIGKILL)
+    output, _ = process.communicate(timeout=HANG)
+    if "Traceback" in output:
+        return f"traceback: {output[-600:]}"
+    return "" if process.returncode == 1 and "was killed" in output else f"told otherwise: {output[-300:]}"
+
+
+def _workers(parent: int) -> set[int]:
+    """The processes that work for a stage, but for Python's own tracker of what they share."""
+    with suppress(FileNotFoundError):
+        children = map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split())
+        return {own for own in children if "resource_tracker" not in Path(f"/proc/{own}/cmdline").read_text()}
+    return set()
 
 
 def interrupted(folder: Path, command: Sequence[str], number: signal.Signals, after: float, again: int = 2) -> str:

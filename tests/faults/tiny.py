@@ -78,7 +78,7 @@ def start(folder: Path, command: Sequence[str], output: IO[str] | int = subproce
     return subprocess.Popen(
         command,
         cwd=folder,
-        env=_environment(),
+        env=_environment() | (_offline(folder) if command[2].startswith("stages.") else {}),
         text=True,
         stdout=output,
         stderr=subprocess.STDOUT,
@@ -91,6 +91,18 @@ def _environment() -> dict[str, str]:
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     person = {f"GIT_{who}_{what}": "faults" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     return core.environment() | person | {"PATH": path}
+
+
+def _offline(folder: Path) -> dict[str, str]:
+    """Stages ask no network: DVC's own processes may."""
+    path = os.pathsep.join((str(Path(__file__).parent / "offline"), core.environment()["PYTHONPATH"]))
+    return {"PYTHONPATH": path, "ASKED": str(folder.resolve() / "asked")}
+
+
+def asked(folder: Path) -> str:
+    """What stages asked the network of in a project, in words."""
+    file = folder / "asked"
+    return f"the network was asked: {file.read_text()[:300]}" if file.exists() else ""
 
 
 def stage(words: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from descent.errors import UserError
 from descent.io.folders import HERE, PARTIAL
 from descent.paths import runs_folder
 from descent.runner import integrity, store
+from descent.runner.checkpoints import FileCheckpoint
 from descent.tasks.video.data import Prepared
 from stages import check_store
 from tests.fakes.core import enter_project, evaluate_cells, serially, small_params, train_cells
@@ -174,14 +176,37 @@ def test_a_stack_that_names_no_cells_stops_nobody(
 def test_a_damaged_checkpoint_is_not_gone_on_from(
     damage: Callable[[Path], object], trained: list, tmp_path: Path
 ) -> None:
-    from descent.runner.checkpoints import FileCheckpoint
-
     path = tmp_path / "stack.pt"
     torch.save({"model": torch.nn.Linear(1, 1).state_dict(), "run": {}}, path)
     integrity.seal(path)
     damage(path)
     FileCheckpoint(path).restore({"model": torch.nn.Linear(1, 1)}, object(), torch.device("cpu"))
     assert not path.exists() and list(tmp_path.glob(f"*{integrity.ASIDE}"))
+
+
+def test_a_flipped_bit_in_a_checkpoint_costs_time_and_changes_nothing(
+    trained: list, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    params = small_params(
+        BUDGET
+        | {"profiles.demo.video": BUDGET["profiles.demo.video"] | {"epochs": 2}}
+        | {"training.checkpoint_seconds": 0.0}
+    )
+    save = FileCheckpoint.save
+
+    def end_after(own: FileCheckpoint, *state: object) -> None:
+        save(own, *state)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(FileCheckpoint, "save", end_after)
+        train_cells(params, *WORDS)
+    (file,) = (store.root() / "stacks").glob("*.pt")
+    flip(file, at=file.stat().st_size // 2)
+    found = weights_of(train_cells(params, *WORDS).runs)
+    assert capsys.readouterr().err.count("it is no checkpoint") == 1
+    shutil.rmtree(store.root())
+    assert found == weights_of(train_cells(params, *WORDS).runs) and len(found) == 2
 
 
 @pytest.mark.parametrize("kind", ["file", "dangling link"])

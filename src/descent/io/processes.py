@@ -30,7 +30,10 @@ def unheard() -> Iterator[None]:
 
 
 def begin() -> None:
-    """In a worker, first of all: the parent alone hears Ctrl-C, and ends its workers by `stop`."""
+    """In a worker, when it is ready: the parent alone hears Ctrl-C, and ends its workers by `stop`.
+
+    Until then signals wait (`unheard`): what a pool begins its workers with shows where it was interrupted.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # told while it starts: there is nothing to put away
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)

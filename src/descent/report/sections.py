@@ -93,15 +93,16 @@ def _inside(row: Mapping[str, Any]) -> str:
 
 
 def data(metas: Mapping[str, Mapping[str, Any]]) -> str:
-    """The prepared data sets (evidence.metas): their splits, and eight digits of their digests."""
+    """The prepared data sets (evidence.metas): their splits, what of the test part trains too, and eight digits of
+    their digests."""
     rows = []
     for name, meta in metas.items():
         if "frames" in meta:
             sizes = [f"{meta['frames'][split]} frames of {len(meta['clips'][split])} clips" for split in SPLITS]
         else:
             sizes = [f"{meta['texts'].get(split, 0)} texts" for split in SPLITS]
-        rows.append([name, *sizes, meta["digest"][:8]])
-    return pipe(["data set", *SPLITS, "sha256"], rows)
+        rows.append([name, *sizes, meta.get("repeated", 0), meta["digest"][:8]])
+    return pipe(["data set", *SPLITS, "of the test part in train", "sha256"], rows)
 
 
 def drawn(params: Params) -> str:

@@ -126,13 +126,13 @@ _shared: tuple[Any, Any] | None = None  # the worker's view of the work done, an
 
 def _begin(counter: Any, stop: Any, free: Any, parent: int, own_threads: int) -> None:
     global _shared
-    processes.begin()
     _shared = counter, stop
     torch.set_num_threads(own_threads)
     place = free.get()
     if place is not None:
         torch.cuda.set_device(place)  # `cuda` without a number is this one from now on
     processes.end_with(parent)
+    processes.begin()
 
 
 def _work(work: Work, stack: Sequence[Cell]) -> None:

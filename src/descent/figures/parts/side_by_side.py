@@ -46,8 +46,8 @@ def draw(names: Sequence[str], params: Params) -> None:
 
 
 def _begin(parent: int) -> None:
-    processes.begin()
     processes.end_with(parent)
+    processes.begin()
 
 
 def _drawn(names: Sequence[str], params: Params) -> None:

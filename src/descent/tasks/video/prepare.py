@@ -188,8 +188,8 @@ def _decode_all(jobs: list[Job], workers: int) -> Iterator[Decoded]:
 
 
 def _start_worker() -> None:
-    processes.begin()
     cv2.setNumThreads(0)  # a process per core is enough
+    processes.begin()
 
 
 def _decoded(job: Job) -> Decoded:
