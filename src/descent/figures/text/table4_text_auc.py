@@ -6,7 +6,7 @@ import pandas as pd
 
 from descent.analysis.lost import chance
 from descent.analysis.summary import cells_table
-from descent.analysis.trials import best_trial
+from descent.analysis.trials import best_trial, searched
 from descent.config import Params
 from descent.figures.parts import curves, pairs, remarks, style, tables, text_curves
 
@@ -18,14 +18,14 @@ TITLE = "Area under accuracy against test noise"
 CAPTION = """
 Area (higher is better) under the accuracy on test texts against the test noise level over text.evaluation.gammas,
 by the trapezoid rule, of the two arms of `comparison`: where text.search varies something, each at the trial with
-the lowest validation loss; where seeds repeat one training, their mean. In brackets, of several, their mean and
-standard deviation (trials that diverged left out; a seed that did scores as chance). Bold: the better arm of a
-pair, as printed; a tie has none. A dagger marks runs that ended infeasible on validation data (of an arm with
-constraints), and diverged runs of either arm; of a mean, that one of its seeds did. Active: the share of the
-epochs in which some multiplier is above zero / of the seeds with one in the epoch whose weights are reported.
-Feasible: the share of the seeds on validation / test data; of a trial 100% where it is. Beside ours the paper's
-Table 4 (of models of which it prints one depth, whatever that is), which took the best of five by a rule that it
-does not tell.
+the lowest validation loss; in brackets, of several, their mean and standard deviation, those that diverged left
+out; where seeds repeat one training, their mean and standard deviation, one that diverged as chance. Bold: the
+better arm of a pair, as printed; a tie has none. A dagger marks runs that ended infeasible on validation data (of
+an arm with constraints), and diverged runs of either arm; of a mean, that one of its seeds did. Active: the share
+of the epochs in which some multiplier is above zero / of the seeds with one in the epoch whose weights are
+reported. Feasible: the share of the seeds on validation / test data; of a trial 100% where it is. Beside ours the
+paper's Table 4 (of models of which it prints one depth, whatever that is), which took the best of five by a rule
+that it does not tell.
 """
 PARAMETERS = [
     "comparison",
@@ -56,8 +56,10 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     def written(row: pd.Series, prefix: str, arm: str) -> str:
         marked = not prefix and bool(row[f"{arm}_marked"])
         text = tables.number(row[prefix + arm], 3, pairs.better(row, params, prefix, arm, HIGHER, 3), marked)
-        several = not prefix and row[f"{arm}_trials"] > 1
-        return f"{text} ({row[f'{arm}_mean']:.3f} ± {row[f'{arm}_sd']:.3f})" if several else text
+        if prefix or not row[f"{arm}_trials"] > 1:
+            return text
+        spread = f"± {row[f'{arm}_sd']:.3f}"
+        return f"{text} ({row[f'{arm}_mean']:.3f} {spread})" if searched(params) else f"{text} {spread}"
 
     return pairs.display(table, params, "text", written)
 
