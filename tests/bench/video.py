@@ -100,7 +100,7 @@ def sweeping(values: Params, size: Size) -> None:
 
 def main(clips: str = "8", frames: str = "400") -> None:
     """All of it, on an archive of so many training clips of so many frames."""
-    values = config.load()
+    values = config.load().model_copy(update={"profile": "small"})  # that of the demo leaves shifts out
     decoding(values, int(clips), int(frames))
     for size in SIZES:
         sweeping(values, size)

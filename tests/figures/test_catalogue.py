@@ -52,6 +52,15 @@ def test_the_catalogue_holds_every_figure_and_table_of_the_paper_and_its_parts_a
     assert sorted(name for part in parts for name in catalogue.names(part)) == NAMES
 
 
+def test_what_reads_frames_or_texts_of_a_data_set_says_so_and_is_never_published() -> None:
+    """People can be recognised in frames, and texts are not ours."""
+    reads = {"TEXTS", "looks"}
+    for name in NAMES:
+        tree = ast.parse(Path(catalogue.module(name).__file__).read_text())
+        used = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+        assert bool(used & reads) == getattr(catalogue.module(name), "FRAMES", False), name
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_has_its_module_and_is_beyond_the_paper_where_it_has_no_number(name: str) -> None:
     module = catalogue.module(name)

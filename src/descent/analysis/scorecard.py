@@ -152,6 +152,11 @@ def written(value: float, unit: str) -> str:
     }[unit]
 
 
+def number_of(count: float | int, word: str) -> str:
+    """`1 seed`, `8 seeds`."""
+    return f"{count:.0f} {word}" + ("" if count == 1 else "s")
+
+
 def _effect(claim: Claim, own: pd.DataFrame, params: Params) -> float:
     """The claim's effect; where models that are no encoders have another, the mean over the settings of theirs."""
     if claim.light is None or own.empty:

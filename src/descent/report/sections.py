@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from descent.analysis.scorecard import written
+from descent.analysis.scorecard import number_of, written
 from descent.analysis.verdicts import NOT_TESTED
 from descent.components import TASKS
 from descent.config import Params
@@ -69,7 +69,7 @@ def _claim(row: Mapping[str, Any]) -> list[str]:
     else:
         words += [number["estimate"], f"{number['low']} to {number['high']}", number["effect"]]
         words += [ABSENT if pd.isna(row["p_holm"]) else f"{row['p_holm']:.2g}"]
-        words += [f"{row['settings']:.0f} settings, {row['seeds']:.0f} seeds"]
+        words += [f"{number_of(row['settings'], 'setting')}, {number_of(row['seeds'], 'seed')}"]
     return [*words, f"**{row['verdict']}**" + (f" ({why})" if why else "")]
 
 

@@ -92,7 +92,8 @@ def _draw(axes: Axes, place: int, row: dict[str, Any]) -> None:
 def _verdict(row: dict[str, Any], synthetic: bool) -> str:
     if row["verdict"] == NOT_TESTED:
         return f"{NOT_TESTED} (synthetic)" if synthetic else NOT_TESTED
-    return f"{row['verdict']}\n{row['seeds']:.0f} seeds, {row['settings']:.0f} settings"
+    seeds, settings = (scorecard.number_of(row[f"{word}s"], word) for word in ("seed", "setting"))
+    return f"{row['verdict']}\n{seeds}, {settings}"
 
 
 def _named(row: dict[str, Any]) -> str:
