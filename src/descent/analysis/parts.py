@@ -1,9 +1,9 @@
 """Several published parts of a programme judged together: pairs and facts that scorecard.judged makes verdicts of.
 
-The settings of a claim may be spread over parts: other data sets, other models. Preconditions of a model are asked
-in each part by itself, and one that it fails in any part it fails in the claim: stricter than in one run, in which
-its cells are asked together. What a claim says of differences between cells of one model and data set (depths,
-values of alpha) must lie in one part.
+The settings of a claim may be spread over parts: other data sets, other models. As in one run, a model's cells of
+all parts are asked together whether the constraint was there (P3) and whether training had ended (P4); whatever
+else keeps it out of the claim in one part does so in all. What a claim says of differences between cells of one
+model and data set (depths, values of alpha) must lie in one part.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,10 +14,13 @@ import pandas as pd
 import yaml
 
 from descent.analysis import preconditions, scorecard
+from descent.analysis.case import Case
 from descent.analysis.claims import CLAIMS
+from descent.analysis.evidence import Evidence
 from descent.analysis.preconditions import NOTHING
 from descent.analysis.scorecard import FACTS, SETTING, WHOLE
 from descent.components import TASKS
+from descent.config import Params
 from descent.errors import UserError
 
 PLACE = ["claim", "dataset", "model"]  # of which one part alone may hold pairs
@@ -32,8 +35,8 @@ MEASURED = (
 HELD = ("eps", "tolerance", "selection", "patch_loss")  # of a task
 
 
-def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Pairs and facts of all parts.
+def joined(folders: Sequence[Path], params: Params) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Pairs and facts of all parts, of which params names the arms that are compared.
 
     A claim that none tested has the reason of a part whose models it is about, if there is one.
 
@@ -43,18 +46,23 @@ def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """
     pairs, facts = map(_stacked, zip(*map(scorecard.load, folders), strict=True))
     _check_disjoint(pairs, folders)
-    found = []
+    cells, found = _stacked([_cells(folder) for folder in folders]), []
     for claim, told in facts.groupby("claim", sort=False):
         own = pairs[pairs["claim"] == claim]
         holding = sorted(set(own["part"]))
         if len(holding) > 1:
             _check_alike(str(claim), [folders[part] for part in holding])
-        found += _facts(told, own) if len(holding) > 1 else _of_one(told, holding)
+        found += _facts(told, own, cells, params) if len(holding) > 1 else _of_one(told, holding)
     return pairs.drop(columns="part"), pd.DataFrame(found)[FACTS].reset_index(drop=True)
 
 
 def _stacked(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([table.assign(part=number) for number, table in enumerate(tables)], ignore_index=True)
+
+
+def _cells(folder: Path) -> pd.DataFrame:
+    table = pd.read_csv(folder / "cells.csv", dtype={"varied": str}, low_memory=False)
+    return table.fillna({"varied": ""})
 
 
 def _check_disjoint(pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
@@ -99,19 +107,35 @@ def _of_one(told: pd.DataFrame, holding: Sequence[int]) -> list[dict]:
     return said[said["part"] == said["part"].iloc[0]].to_dict("records")
 
 
-def _facts(told: pd.DataFrame, pairs: pd.DataFrame) -> list[dict]:
+def _facts(told: pd.DataFrame, pairs: pd.DataFrame, cells: pd.DataFrame, params: Params) -> list[dict]:
     """The facts of a claim that several parts hold pairs of: one row for the claim, one for each of its models."""
     told = told[told["part"].isin(pairs["part"])]
-    of_models = told[told["model"] != WHOLE]
-    models = [_of_model(rows, pairs[pairs["model"] == name]) for name, rows in of_models.groupby("model")]
+    of_models, models = told[told["model"] != WHOLE], []
+    for name, rows in of_models.groupby("model"):
+        own = pairs[pairs["model"] == name]
+        why = _why(rows, own, cells[cells["part"].isin(rows["part"])], params)
+        models.append(rows.iloc[0].to_dict() | {"why": "; ".join(dict.fromkeys(why))} | _items(rows["items"]))
     return [_of_claim(told, of_models, models, pairs), *models]
 
 
-def _of_model(rows: pd.DataFrame, pairs: pd.DataFrame) -> dict:
-    """One model's facts of all parts; what it failed is said of the part's data sets."""
-    sets = pairs.groupby("part")["dataset"].unique().map(", ".join)
-    why = [f"{sets[row.part]}: {row.why}" for row in rows.itertuples() if row.why]
-    return rows.iloc[0].to_dict() | {"why": "; ".join(why)} | _items(rows["items"])
+def _why(rows: pd.DataFrame, pairs: pd.DataFrame, cells: pd.DataFrame, params: Params) -> Iterable[str]:
+    """What keeps a model out of a claim: P3 and P4 of its cells of all parts, the rest of each part's data sets.
+
+    A part of a relaxed problem may have passed P3 where its cells alone do not tell why: then it is asked no more.
+    """
+    name = rows["claim"].iloc[0]
+
+    def asked(part: int | None) -> list[str]:
+        of = (lambda table: table) if part is None else (lambda table: table[table["part"] == part])
+        evidence = Evidence(pd.DataFrame(), params, of(cells))
+        return preconditions.of_cells(Case(name, CLAIMS[name], of(pairs), evidence))
+
+    told = {row.part: row.why.split("; ") if row.why else [] for row in rows.itertuples()}
+    alone = {part: asked(part) for part in told}
+    yield from asked(None) if any(set(alone[part]) & set(told[part]) for part in told) else []
+    for part, why in told.items():
+        sets = ", ".join(pairs[pairs["part"] == part]["dataset"].unique())
+        yield from (f"{sets}: {said}" for said in why if said not in alone[part])
 
 
 def _of_claim(told: pd.DataFrame, of_models: pd.DataFrame, models: list[dict], pairs: pd.DataFrame) -> dict:

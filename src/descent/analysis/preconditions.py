@@ -48,6 +48,11 @@ def failed_by_model(case: Case) -> dict[str, str]:
     return {str(model): _of_model(replace(case, pairs=rows)) for model, rows in case.pairs.groupby("model")}
 
 
+def of_cells(case: Case) -> list[str]:
+    """P3 and P4 as the table of cells alone tells them: a relaxed problem is taken for one that is not."""
+    return [said for check in (enforced, plateau) for said in check(case).split("; ") if said]
+
+
 def _of_model(case: Case) -> str:
     """P3 to P6; many claims ask them of the same cells in the same way, so each answer is found once."""
     claim, cells = case.claim, case.pairs[["dataset", "model", "eps"]].drop_duplicates()
@@ -118,7 +123,7 @@ def enforced(case: Case) -> str:
 def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
     """Whether infeasible cells, a row each, hold to what a relaxed problem leaves of the constraints."""
     held = pd.Series(False, cells.index)
-    if cells.empty:
+    if cells.empty or case.evidence.results.empty:
         return held
     params, keys = case.evidence.params, cells.index.names
     parts = [case.rows(name, "validation").set_index([*keys, "layer"])["value"].rename(name) for name in LOSSES]
