@@ -92,13 +92,13 @@ bench: setup  ## cost of the constraints, and of stacks against single runs, as 
 	PYTHONPATH=src python -m tests.bench.lm
 	PYTHONPATH=src python -m tests.bench.video
 
-check-store: setup  ## look at every finished cell and score; what is damaged is set aside
+check-store: setup  ## look at every cell, score and checkpoint; what is damaged is set aside
 	python -m stages.check_store
 
 prune-store: setup  ## forget cells and scores that no params.yaml of any branch or experiment asks for
 	python -m stages.prune_store
 
-faults: setup  ## bad input, damage and interruptions, case by case (12 minutes; goes on where it was stopped)
+faults: setup  ## bad input, damage and interruptions, case by case (14 minutes; goes on where it was stopped)
 	PYTHONPATH=src python -m tests.faults.campaign
 
 audit: setup  ## known faults of the pinned packages (needs a network)
