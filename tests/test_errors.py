@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -113,6 +114,19 @@ def test_an_interruption_that_a_library_swallows_is_heard_all_the_same(
         capture_output=True,
         text=True,
         timeout=20,
+    )
+    assert (ended.returncode, ended.stderr) == (130, f"{TOLD}\n")
+
+
+@pytest.mark.parametrize("where", ["exec('raise KeyboardInterrupt')", "raise KeyboardInterrupt"])
+def test_an_interruption_ends_with_130_wherever_it_was_met(where: str, tmp_path: Path) -> None:
+    """Dataclasses and named tuples are made by `exec` of source, of which Python keeps that it was interrupted."""
+    (tmp_path / "own.py").write_text(
+        f"from descent.errors import run\n\ndef entry():\n    {where}\n\nrun(entry)\n"
+    )
+    path = os.pathsep.join((str(Path("src").resolve()), str(tmp_path)))
+    ended = subprocess.run(
+        [sys.executable, "-m", "own"], env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True
     )
     assert (ended.returncode, ended.stderr) == (130, f"{TOLD}\n")
 

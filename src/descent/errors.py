@@ -49,6 +49,7 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
         if isinstance(error, KeyboardInterrupt) or interruption.pending():
             interruption.ignored()  # once is enough
             print(interruption.TOLD, file=sys.stderr)
+            exec("")  # Python, which else ends by SIGINT, forgets that it passed through source, as of a dataclass
             sys.exit(130)
         if not (told := sentence(error)):
             raise

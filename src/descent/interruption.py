@@ -66,8 +66,9 @@ def end(*_: object) -> None:
 
 
 def _raise(*_: object) -> None:
-    # The thread of a process pool whose workers heard it too may fail while it ends them: that is no news.
-    threading.excepthook = lambda _: None
+    # The thread of a process pool whose workers heard it too may fail while it ends them, and a callback of
+    # Python's own loses it: that is no news.
+    threading.excepthook = sys.unraisablehook = lambda _: None
     signal.signal(signal.SIGALRM, _raise)
     signal.setitimer(signal.ITIMER_REAL, AGAIN)
     raise KeyboardInterrupt

@@ -209,6 +209,15 @@ def test_a_flipped_bit_in_a_checkpoint_costs_time_and_changes_nothing(
     assert found == weights_of(train_cells(params, *WORDS).runs) and len(found) == 2
 
 
+def test_a_stack_that_was_published_whole_and_not_closed_is_closed_by_the_next_run(trained: list) -> None:
+    item = train_cells(small_params(BUDGET), *WORDS)
+    names = [store.record(item.runs, cell)["fingerprint"] for cell in item.cells]
+    store.open_stack(names).write_text("state")
+    store.open_stack(["of another item"])
+    train_cells(small_params(BUDGET), *WORDS)
+    assert store.open_stacks() == [["of another item"]] and not list((store.root() / "stacks").glob("*.pt"))
+
+
 @pytest.mark.parametrize("kind", ["file", "dangling link"])
 def test_a_store_that_is_no_folder_is_one_sentence(kind: str) -> None:
     place = Path(".cells")

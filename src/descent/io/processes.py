@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -123,4 +124,5 @@ def stop() -> None:
 
 def _end(number: int, frame: object) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
+    sys.unraisablehook = lambda _: None  # in a callback of Python's own it is lost, and `stop` kills
     raise SystemExit
