@@ -87,9 +87,10 @@ def shared_store(folder: Path, read: Path) -> str:
         shutil.copytree(read / READ, place / READ)
         (place / ".cells").symlink_to(store)
     *living, doomed = [start(place, TRAIN) for place in places]
-    until = time.monotonic() + LATEST
-    while not any((store / "stacks").glob("*.pt")) and time.monotonic() < until:
-        time.sleep(0.05)  # until one of them trains
+    while doomed.poll() is None and not any((store / "stacks").glob("*.pt")):
+        time.sleep(0.002)  # until one of them trains
+    if doomed.returncode is not None:
+        return "it was at its end before anybody trained"
     os.killpg(doomed.pid, signal.SIGKILL)
     for process in (*living, doomed):
         said, _ = process.communicate(timeout=LATEST)
