@@ -8,7 +8,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 TOLD = "\ninterrupted; what was finished is kept, run the same command to go on"
 AGAIN = 1.0  # seconds that an interruption has to arrive
@@ -56,6 +57,23 @@ def ignored() -> None:
     """From now on not at all."""
     _answer(signal.SIG_IGN)
     signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+@contextmanager
+def held_off() -> Iterator[None]:
+    """What is done about an interruption, or another failure, is not interrupted: what is raised again waits."""
+    if threading.current_thread() is not threading.main_thread():  # which alone is interrupted
+        yield
+        return
+    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        if left:
+            signal.setitimer(signal.ITIMER_REAL, left)
 
 
 def end(*_: object) -> None:

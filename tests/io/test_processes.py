@@ -49,6 +49,40 @@ def test_what_a_call_raises_is_raised_here_and_not_taken_for_a_killed_process(
     assert capfd.readouterr().err == ""
 
 
+DEAF = """
+import os, signal, time
+from multiprocessing import get_context
+from descent import interruption
+from descent.io import processes
+
+def deaf():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    time.sleep(60)
+
+interruption.AGAIN = 0.1
+worker = get_context("fork").Process(target=deaf)
+worker.start()
+time.sleep(0.3)
+interruption.raised()
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(9)
+except KeyboardInterrupt:
+    processes.stop()
+    interruption.ignored()
+    worker.join()
+    print("ended")
+"""
+
+
+def test_an_interruption_that_is_raised_again_leaves_no_worker_behind() -> None:
+    """Ending a worker that does not hear takes longer than the interruption waits."""
+    began = time.monotonic()
+    ended = subprocess.run([sys.executable, "-c", DEAF], env=environment(), capture_output=True, text=True)
+    assert (ended.stdout, ended.stderr) == ("ended\n", "") and time.monotonic() - began < 20
+
+
 def test_a_killed_call_is_one_sentence() -> None:
     with pytest.raises(UserError, match="a process was killed"):
         apart(lambda: os.kill(os.getpid(), signal.SIGKILL))

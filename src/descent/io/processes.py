@@ -12,6 +12,7 @@ from multiprocessing import active_children, get_context
 from multiprocessing.connection import Connection
 from typing import TypeVar
 
+from descent import interruption
 from descent.errors import UserError
 from descent.io.failures import reason
 
@@ -113,13 +114,14 @@ def stop() -> None:
     One that was just handing an answer back has lost the order there, as the pool's own code swallows it: it is
     killed. What it had half written whoever comes next removes (io.folders).
     """
-    workers, until = active_children(), time.monotonic() + GRACE
-    for worker in workers:
-        worker.terminate()
-    for worker in workers:
-        worker.join(max(0.0, until - time.monotonic()))
-        if worker.is_alive():
-            worker.kill()
+    with interruption.held_off():  # one that is raised again meanwhile would leave them, and be waited for
+        workers, until = active_children(), time.monotonic() + GRACE
+        for worker in workers:
+            worker.terminate()
+        for worker in workers:
+            worker.join(max(0.0, until - time.monotonic()))
+            if worker.is_alive():
+                worker.kill()
 
 
 def _end(number: int, frame: object) -> None:

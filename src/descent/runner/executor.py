@@ -97,10 +97,10 @@ def _side_by_side(
         free.put(place)
     start = (counter, stop, free, os.getpid(), own_threads)
     with ProcessPoolExecutor(len(places), context, _begin, start) as pool:
-        with processes.unheard():
-            waiting = {pool.submit(_work, work, stack) for stack in stacks}
         told = 0
         try:
+            with processes.unheard():
+                waiting = {pool.submit(_work, work, stack) for stack in stacks}
             while waiting:
                 done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
                 now = counter.value
