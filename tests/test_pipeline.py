@@ -24,6 +24,7 @@ READS = {
     "config.py",
     "errors.py",
     "former.py",
+    "interruption.py",
     "paths.py",
     "schema.py",
     "study.py",

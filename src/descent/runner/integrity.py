@@ -24,6 +24,7 @@ ELSEWHERE = (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM
 
 def sealed(place: Path, record: dict[str, Any]) -> str:
     """The text of cell.json: the record, and the sha256 of itself and of every other file of the folder."""
+    record = {key: value for key, value in record.items() if key != "files"}  # those of an earlier seal
     files = {path.name: _digest(path) for path in sorted(place.iterdir()) if path.name != RECORD}
     files[RECORD] = _of_record(record)
     return json.dumps(record | {"files": files}, indent=1, sort_keys=True) + "\n"
