@@ -6,7 +6,7 @@ else keeps it out of the claim in one part does so in all. What a claim says of 
 model and data set (depths, values of alpha) must lie in one part.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,7 @@ from descent.config import Params
 from descent.errors import UserError
 
 PLACE = ["claim", "dataset", "model"]  # of which one part alone may hold pairs
-MEASURED = (
-    "gammas",
-    "energies",
-    "shifts",
-    "noise_draws",
-    "seed",
-    "bootstrap",
-)  # of an evaluation: what scores are
+MEASURED = ("gammas", "energies", "shifts", "noise_draws", "seed", "bootstrap")  # of an evaluation
 HELD = ("eps", "tolerance", "selection", "patch_loss")  # of a task
 
 
@@ -78,7 +71,7 @@ def _check_disjoint(pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
 
 def _check_alike(claim: str, folders: Sequence[Path]) -> None:
     """Effects of one claim are means over the same levels, shifts and resamples, of arms chosen by one rule."""
-    first, *others = ({} | _measures(claim, folder) for folder in folders)
+    first, *others = (_measures(claim, folder) for folder in folders)
     for folder, other in zip(folders[1:], others, strict=True):
         for key in sorted({*first, *other}):
             if first.get(key) != other.get(key):
@@ -88,7 +81,7 @@ def _check_alike(claim: str, folders: Sequence[Path]) -> None:
                 )
 
 
-def _measures(claim: str, folder: Path) -> Mapping[str, Any]:
+def _measures(claim: str, folder: Path) -> dict[str, Any]:
     """What the scores of a part are, by its key in params.yaml."""
     params = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))
     experiment = CLAIMS[claim].experiment

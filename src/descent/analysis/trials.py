@@ -11,12 +11,7 @@ SETTING = ["dataset", "model", "arm", "eps"]
 RATIOS = ["ratio_mean", "ratio_median", "ratio_below_one", "ratio_below_target"]
 HYPERPARAMETERS = ["lr", "dual_lr", "alpha", "rho"]
 MEASURES = ["area", "accuracy_in_distribution", "accuracy_out_of_distribution"]  # that trials are averaged over
-SHARES = [
-    "feasible",
-    "feasible_test",
-    "active_epochs",
-    "active_reported",
-]  # of seeds that are no trials
+SHARES = ["feasible", "feasible_test", "active_epochs", "active_reported"]  # of seeds that repeat one training
 
 
 def accuracy_columns(known: pd.DataFrame, params: Params) -> dict[str, pd.Series]:

@@ -51,9 +51,8 @@ def _shown(results: pd.DataFrame, params: Params, task: str, arm: str) -> pd.Dat
     cells = cells_table(rows, params)
     best = best_text(cells, params) if task == "text" else best_depth(cells, task)
     depth = ["dataset", "model", "layers"]
-    tested = select(rows, split="test", shift=TRAINED).merge(
-        best[[*depth, "seed"] if task == "text" and searched(params) else depth]
-    )
+    shown = [*depth, "seed"] if task == "text" and searched(params) else depth
+    tested = select(rows, split="test", shift=TRAINED).merge(best[shown])
     return measured(pd.concat([tested, select(rows, metric="loss_epoch").merge(best[depth])]))
 
 

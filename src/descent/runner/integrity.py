@@ -120,13 +120,13 @@ def seal(file: Path) -> None:
         os.fsync(end.fileno())
 
 
-def unsealed(file: Path) -> bytes:
-    """What a file held that `seal` sealed.
+def unsealed(file: Path) -> memoryview:
+    """What a file held that `seal` sealed; a view, since a checkpoint may be as large as memory allows once.
 
     Raises:
         ValueError: it is not what was written.
     """
-    content = file.read_bytes()
+    content = memoryview(file.read_bytes())
     inner, digest = content[:-SEAL], content[-SEAL:]
     if hashlib.sha256(inner).digest() != digest:
         raise ValueError("it is not what was written")

@@ -4,6 +4,8 @@ scikit-image computes the same for one picture at a time; in a sweep over small 
 the models themselves. Here both directions of the window's filter are a matrix product, on the pictures' device.
 """
 
+from functools import cache
+
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -29,7 +31,7 @@ def ssim(
     if min(clean.shape[-2:]) <= 2 * RADIUS:
         return pictures.new_full(pictures.shape[:-2], torch.nan, dtype=torch.float64)
     pictures, clean = pictures.double(), clean.double()
-    down, across = (_windows(size, clean) for size in clean.shape[-2:])
+    down, across = (_windows(size, clean.device) for size in clean.shape[-2:])
 
     def mean(x: Tensor) -> Tensor:
         return down @ x @ across.mT
@@ -41,12 +43,13 @@ def ssim(
     return alike.mean((-2, -1))
 
 
-def _windows(size: int, like: Tensor) -> Float[Tensor, "windows size"]:
+@cache  # pictures have few sizes, and levels are many
+def _windows(size: int, device: torch.device) -> Float[Tensor, "windows size"]:
     """The weights of the pixels of a line in each window that lies within it."""
     at = torch.arange(size, dtype=torch.float64)
     distance = at - at[RADIUS : size - RADIUS, None]
     weights = torch.exp(-(distance.square()) / (2 * SIGMA**2)) * (distance.abs() <= RADIUS)
-    return (weights / weights.sum(1, keepdim=True)).to(like)
+    return (weights / weights.sum(1, keepdim=True)).to(device)
 
 
 def psnr(error: float) -> float:
