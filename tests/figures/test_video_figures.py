@@ -279,7 +279,8 @@ def test_fig08_never_repeats_what_fig02_shows(results, params: Params) -> None:
     only = results[(results["eps"] == 0.13) & (results["layers"] == 3) & (results["experiment"] == "video")]
     assert fig08_video_tradeoffs.chosen(cells_table(only, params), params) == []
     figure = fig08_video_tradeoffs.render(only, params)
-    assert "no further setting\nin this grid" in [text.get_text() for text in figure.findobj(Text)]
+    assert "no setting in this grid beside those of Figure 2" in [text.get_text() for text in figure.findobj(Text)]
+    assert not figure.axes
 
 
 def test_fig13_counts_descending_cells(results, params: Params) -> None:

@@ -275,6 +275,14 @@ def test_figures_that_hold_frames_are_not_published(
     assert [file.name for file in evidence.pictures(params)] == ["table3_video_rmse.md"]
 
 
+def test_a_figure_that_shows_nothing_is_not_published(project: Path, params: Params) -> None:
+    (sidecar,) = (project / "data/shown").glob("*/fig03_depth.json")
+    told = json.loads(sidecar.read_text())
+    for shows, names in ((True, ["fig03_depth.png", "table3_video_rmse.md"]), (False, ["table3_video_rmse.md"])):
+        sidecar.write_text(json.dumps(told | {"shows": shows}))
+        assert [file.name for file in evidence.pictures(params)] == names
+
+
 MODELS = pd.DataFrame(
     [
         {"model": "ut", "estimate": 0.02, "low": 0.01, "high": 0.03, "why": ""},

@@ -153,9 +153,8 @@ def check_older(path: Path, made: Mapping[Path, Mapping[str, Any]]) -> None:
 
 
 def pictures(params: Params) -> list[Path]:
-    """The files of all figures and tables in use that show no single inputs, frames or texts: PNG and Markdown.
-
-    A module of the catalogue that shows some says so: `FRAMES = True`.
+    """The files of all figures and tables in use that show something, and no single inputs, frames or texts: PNG
+    and Markdown. A module of the catalogue that shows single inputs says so: `FRAMES = True`.
 
     Raises:
         UserError: nothing was drawn, or a file is not what its sidecar tells of, or is of another profile.
@@ -164,7 +163,7 @@ def pictures(params: Params) -> list[Path]:
     for path in sorted(catalogue.SHOWN.glob("*/*.json"), key=lambda path: path.name):
         told = json.loads(path.read_text())
         entry = catalogue.module(told["name"])
-        if getattr(entry, "FRAMES", False) or catalogue.left_out(entry, params):
+        if getattr(entry, "FRAMES", False) or catalogue.left_out(entry, params) or not told.get("shows", True):
             continue
         file = drawing.FOLDER / told["part"] / f"{told['name']}.{KEPT[told['kind']]}"
         same = file.exists() and hashlib.sha256(file.read_bytes()).hexdigest() == told["files"][file.name]

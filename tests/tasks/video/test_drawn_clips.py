@@ -1,5 +1,6 @@
 """The clips that a seed draws: which validate, and with what replacement the others train."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,23 @@ def test_drawn_clips_hold_their_own_frames(prepared: Prepared) -> None:
             assert len(found) == at
         shortest = min(CLIPS["train"] + CLIPS["validation"])
         assert [count for *_, count in own.clips["validation"]] == [shortest]
+
+
+def test_of_two_clips_blocks_are_drawn_so_that_seeds_differ(prepared: Prepared) -> None:
+    two = replace(prepared, clips=prepared.clips | {"train": [("a", 0, 145)], "validation": [("b", 145, 244)]})
+    draws = [two.drawn(seed).clips for seed in SEEDS]
+    assert len({str(clips) for clips in draws}) > 30, "whole clips would make two draws"
+    seen: set[int] = set()
+    for clips in draws:
+        train, validation = (_frames(clips[split]) for split in ("train", "validation"))
+        assert not train & validation and len(clips["train"]) == 4
+        assert [count for *_, count in clips["validation"]] == [61, 61], "145 frames are 2 blocks, 244 are 4"
+        seen |= train
+    assert seen == {*range(145 + 244)}
+
+
+def _frames(clips: list[tuple[str, int, int]]) -> set[int]:
+    return {frame for _, first, count in clips for frame in range(first, first + count)}
 
 
 def test_a_stack_of_drawn_seeds_sees_what_each_seed_sees_alone(prepared: Prepared) -> None:

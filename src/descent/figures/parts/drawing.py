@@ -33,7 +33,7 @@ def _figure(
     files = [stem.with_name(f"{stem.name}.{ending}") for ending in ("pdf", "png")]
     for file in files:
         style.save(figure, file)
-    return files, {}
+    return files, {"shows": any(axes.has_data() for axes in figure.axes)}
 
 
 def _table(

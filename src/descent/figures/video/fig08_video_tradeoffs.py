@@ -32,6 +32,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     """RMSE (0-255) against gamma, a panel per chosen setting. Raises UserError without rows of both arms."""
     rows = curves.required(results, "evaluate_video", experiment="video")
     settings = chosen(cells_table(rows, params), params)
+    if not settings:
+        return style.empty(params, "no setting in this grid beside those of Figure 2")
     figure, grid = style.panels(params, 1, PANELS, style.TEXT, 2.2)
     for axes, setting in zip(grid[0], settings, strict=False):
         for arm in curves.pair(params):

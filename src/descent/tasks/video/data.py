@@ -14,6 +14,7 @@ from descent.errors import UserError
 ARRAYS = {"train": "training.npy", "validation": "training.npy", "test": "test.npy"}  # where a split's frames are
 FEW, BLOCK = 10, 60  # with fewer clips an item is a block of so many frames, else a clip
 HELD = 0.25  # share of the clips that validate where a seed draws them
+WHOLE = 3  # with fewer clips a seed draws blocks of about BLOCK frames
 CLIPS = 2**32 - 6  # the first number of that draw's key, as in training.noise
 
 
@@ -103,14 +104,14 @@ class Prepared:
 
     def drawn(self, seed: int) -> "Prepared":
         """The data set as a seed draws it: a quarter of its clips that do not test validate, at least one; of the
-        others as many as there are are drawn with replacement to train.
+        others as many as there are are drawn with replacement to train. Of fewer than WHOLE clips it draws their
+        blocks: two clips would make but two draws, and all seeds copies of these.
 
         Validation clips are cut to the length of the shortest clip, so that all seeds validate on as much.
-
-        Raises:
-            UserError: fewer than two clips.
         """
         pool = self.clips["train"] + self.clips["validation"]
+        if len(pool) < WHOLE:
+            pool = [block for clip in pool for block in _blocks(*clip)]
         held = max(1, round(len(pool) * HELD))
         numbers = np.random.default_rng([CLIPS, seed])
         order = numbers.permutation(len(pool))
@@ -160,6 +161,12 @@ def _items(clip: Int[np.ndarray, " of"], frame: Int[np.ndarray, " of"]) -> Int[n
         return number
     first = np.array([frame[number == name].min() for name in range(len(names))])
     return np.unique(np.stack([number, (frame - first[number]) // BLOCK]), axis=1, return_inverse=True)[1]
+
+
+def _blocks(name: str, first: int, frames: int) -> list[tuple[str, int, int]]:
+    """A clip in parts of about BLOCK frames, the shortest at most one frame shorter than the longest."""
+    parts = np.array_split(np.arange(first, first + frames), max(1, round(frames / BLOCK)))
+    return [(f"{name}, block {number}", int(part[0]), len(part)) for number, part in enumerate(parts)]
 
 
 def _subset(count: int, limit: int | None, seed: int) -> Int[np.ndarray, " subset"] | None:
