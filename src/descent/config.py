@@ -164,21 +164,29 @@ class Params(Schema):
         return self._root(like) if like else model
 
     def objective(
-        self, arm: str, dataset: str, model: str, overrides: dict[str, Any] | None = None
+        self,
+        arm: str,
+        dataset: str,
+        model: str,
+        overrides: dict[str, Any] | None = None,
+        profile: bool = True,
     ) -> dict[str, Any]:
         """An arm's values for a model on a data set, the more special in place of the more general.
 
         Each of these replaces values of those before: those of the arm that `like` names, objectives.<arm>, its
         `models`, its `datasets`, `arms` of the profile's model, and a study's overrides. `lr` is among them where
         one of them gives it.
+
+        Args:
+            profile: False leaves the profile's out: what `objectives` alone say.
         """
         common = dict(self.objectives.get(arm, {}))
         like = common.pop("like", None)
         if like is not None:
             _told("objectives", [like], self.objectives, self.profile)
-            common = self.objective(like, dataset, model) | common
+            common = self.objective(like, dataset, model, profile=profile) | common
         models, datasets = common.pop("models", {}), common.pop("datasets", {})
-        own = self.model_budget(model).get("arms", {}).get(arm, {})
+        own = self.model_budget(model).get("arms", {}).get(arm, {}) if profile else {}
         special = self._of_model(models, model) | self._of_model(datasets.get(dataset, {}), model)
         return common | special | own | (overrides or {})
 

@@ -54,8 +54,9 @@ def test_where_no_epoch_is_feasible_the_rule_takes_the_smallest_violation() -> N
 
 def test_shares_are_of_the_cells_that_enforce_the_constraints() -> None:
     def cell(arm: str, seed: int, feasible: bool, swing: float) -> dict:
-        own = {"feasible": feasible, "feasible_test": False, "active": True, "diverged": False, "clipped": 0.5}
-        return CELL | {"arm": arm, "seed": seed, "oscillation": swing, "feasible_epochs": 0.25} | own
+        own = {"feasible": feasible, "feasible_test": False, "active": True, "diverged": False, "clipped": swing}
+        swings = {"oscillation": swing, "multiplier_oscillation": 2 * swing}
+        return CELL | {"arm": arm, "seed": seed, "feasible_epochs": 0.25} | swings | own
 
     cells = pd.DataFrame(
         [
@@ -64,12 +65,36 @@ def test_shares_are_of_the_cells_that_enforce_the_constraints() -> None:
             cell("unconstrained", 0, True, 0.9),
         ]
     )
-    weights = [
-        ABSENT | CELL | {"arm": "constrained", "seed": seed, "metric": "weight", "layer": layer, "value": value}
-        for seed, values in enumerate([(0.0, -0.5, 1.1), (0.0, 0.1, 1.0)])
-        for layer, value in enumerate(values)
+    (row,) = held.solver(cells, fake_params()).to_dict("records")
+    assert (row["cells"], row["validation"], row["test"], row["active"]) == (2, 1, 0, 2)
+    assert (row["swing_f0"], row["largest_f0"], row["epochs"]) == (pytest.approx(0.2), 0.3, 0.25)
+    assert row["swing_multiplier"] == pytest.approx(0.4)
+    assert (row["clipped"], row["clipped_baseline"]) == (pytest.approx(0.2), 0.9)
+
+
+def test_settings_are_told_apart_by_depth() -> None:
+    cells = pd.DataFrame([CELL | {"arm": "constrained", "layers": depth} | HELD for depth in (2, 2, 3)])
+    assert held.solver(cells, fake_params())[["layers", "cells"]].to_numpy().tolist() == [[2, 2], [3, 1]]
+
+
+HELD = {"feasible": True, "feasible_test": True, "active": True, "diverged": False, "clipped": 0.0}
+HELD |= {"oscillation": 0.1, "multiplier_oscillation": 0.1, "feasible_epochs": 1.0}
+
+
+def test_twice_the_epochs_stand_beside_the_same_cells() -> None:
+    def cell(experiment: str, arm: str, loss: float, feasible: bool | None, seed: int = 0) -> dict:
+        own = {"validation_loss": loss, "feasible": feasible, "descending": True, "experiment": experiment}
+        return CELL | {"arm": arm, "seed": seed} | own
+
+    rows = [
+        cell("video", "constrained", 2.0, True),
+        cell("video", "constrained", 7.0, True, seed=1),  # of which nobody asked twice
+        cell("video", "unconstrained", 1.0, None),
+        cell("plateau_ut", "constrained", 1.5, False),
+        cell("plateau_ut", "unconstrained", 1.1, None),
     ]
-    (row,) = held.solver(cells, pd.DataFrame(weights), fake_params()).to_dict("records")
-    assert row["moved"] == pytest.approx((0.5 + 0.1) / 2), "from ERM's 0, 0, 1"
-    assert (row["cells"], row["validation"], row["test"], row["active"]) == (2, 0.5, 0, 1)
-    assert (row["oscillation"], row["oscillation_most"], row["epochs"]) == (pytest.approx(0.2), 0.3, 0.25)
+    ours, theirs = held.longer(pd.DataFrame(rows)).to_dict("records")
+    assert (ours["arm"], ours["cells"], ours["lower"]) == ("constrained", 1, pytest.approx(0.25))
+    assert (ours["feasible_before"], ours["feasible"]) == (1, 0)
+    assert theirs["lower"] == pytest.approx(-0.1) and math.isnan(theirs["feasible"])
+    assert held.longer(pd.DataFrame(rows[:3])).empty

@@ -39,13 +39,13 @@ def joined(folders: Sequence[Path], params: Params) -> tuple[pd.DataFrame, pd.Da
     """
     pairs, facts = map(_stacked, zip(*map(scorecard.load, folders), strict=True))
     _check_disjoint(pairs, folders)
-    cells, found = _stacked([_cells(folder) for folder in folders]), []
+    trained, found = cells(folders), []
     for claim, told in facts.groupby("claim", sort=False):
         own = pairs[pairs["claim"] == claim]
         holding = sorted(set(own["part"]))
         if len(holding) > 1:
             _check_alike(str(claim), [folders[part] for part in holding])
-        found += _facts(told, own, cells, params) if len(holding) > 1 else _of_one(told, holding)
+        found += _facts(told, own, trained, params) if len(holding) > 1 else _of_one(told, holding)
     return pairs.drop(columns="part"), pd.DataFrame(found)[FACTS].reset_index(drop=True)
 
 
@@ -53,9 +53,10 @@ def _stacked(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([table.assign(part=number) for number, table in enumerate(tables)], ignore_index=True)
 
 
-def _cells(folder: Path) -> pd.DataFrame:
-    table = pd.read_csv(folder / "cells.csv", dtype={"varied": str}, low_memory=False)
-    return table.fillna({"varied": ""})
+def cells(folders: Sequence[Path]) -> pd.DataFrame:
+    """The published cells of all parts (summary.cells_table), with the number of their `part`."""
+    read = [pd.read_csv(folder / "cells.csv", dtype={"varied": str}, low_memory=False) for folder in folders]
+    return _stacked([table.fillna({"varied": ""}) for table in read])
 
 
 def _check_disjoint(pairs: pd.DataFrame, folders: Sequence[Path]) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float
 
 from descent.analysis import effects, preconditions, verdicts
 from descent.analysis.case import Case
@@ -63,14 +64,14 @@ def facts(pairs: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.Data
         generated = preconditions.real_data(whole)
         gone = {} if generated else preconditions.failed_by_model(whole)
         left = [model for model, why in gone.items() if not why]
-        inside = replace(whole, pairs=_left_in(whole.pairs, left))
+        inside = replace(whole, pairs=left_in(whole.pairs, left))
         why = preconditions.failed(inside)
         if not why and gone and not left:
             why = "; ".join(dict.fromkeys(gone.values()))
         rows.append(_fact(inside, WHOLE, why))
         models = gone or dict.fromkeys(sorted(whole.pairs["model"].unique()), generated)
         for model, why in models.items():
-            rows.append(_fact(replace(whole, pairs=_left_in(whole.pairs, [model])), model, why))
+            rows.append(_fact(replace(whole, pairs=left_in(whole.pairs, [model])), model, why))
     return pd.DataFrame(rows, columns=FACTS)
 
 
@@ -98,7 +99,7 @@ def judged(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for fact in facts[facts["model"] == WHOLE].to_dict("records"):
         models = of_models[of_models["claim"] == fact["claim"]]
-        own = _left_in(known.get(fact["claim"], pairs[:0]), models["model"][models["why"] == ""])
+        own = left_in(known.get(fact["claim"], pairs[:0]), models["model"][models["why"] == ""])
         gone = [f"{row['model']} ({row['why']})" for row in models.to_dict("records") if row["why"]]
         row = fact | _measured(fact, own)
         if gone and not fact["why"]:
@@ -122,7 +123,7 @@ def by_model(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _left_in(pairs: pd.DataFrame, models: Iterable[str]) -> pd.DataFrame:
+def left_in(pairs: pd.DataFrame, models: Iterable[str]) -> pd.DataFrame:
     """The pairs of these models; of all where there are none."""
     return pairs[pairs["model"].isin(names)] if (names := list(models)) else pairs
 
@@ -181,14 +182,14 @@ def _measured(fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:
     return found | kinds[claim.kind](claim, fact, own)
 
 
-def _scores(own: pd.DataFrame) -> np.ndarray:
-    """Effects as (settings, seeds, resamples)."""
+def scores(own: pd.DataFrame) -> tuple[pd.DataFrame, Float[np.ndarray, "settings seeds resamples"]]:
+    """The settings (SETTING) of one claim's pairs, and their effects."""
     wide = own.pivot(index=SETTING, columns=["seed", "resample"], values="effect").sort_index(axis=1)
-    return wide.to_numpy(float).reshape(len(wide), own["seed"].nunique(), -1)
+    return wide.index.to_frame(index=False), wide.to_numpy(float).reshape(len(wide), own["seed"].nunique(), -1)
 
 
 def _mean(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:
-    effects_of = _scores(own)
+    _, effects_of = scores(own)
     found = Estimate.of(verdicts.trimmed(effects_of), int(fact["resampled"]))
     null = fact["effect"] if claim.kind == "cost" else 0.0
     low, high = found.prediction()
@@ -202,7 +203,7 @@ def _mean(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, ob
 def _farthest(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:
     """Of the settings the one whose NARROW interval reaches farthest, turned so that its estimate is positive:
     where it lies within a margin, all do."""
-    effects_of = _scores(own)
+    _, effects_of = scores(own)
     found = [Estimate.of(one * (1 if one[:, 0].mean() >= 0 else -1), int(fact["resampled"])) for one in effects_of]
     reach = [max(abs(float(end)) for end in one.interval(NARROW)) for one in found]
     far = found[int(np.argmax(reach))]

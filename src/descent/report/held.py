@@ -3,38 +3,56 @@
 import numpy as np
 import pandas as pd
 
+from descent.analysis.preconditions import LONGER
 from descent.analysis.select import CELL, last_layer, select
 from descent.components import TASKS
 from descent.config import Params
 
-SETTING = ["dataset", "model"]
+SETTING = ["dataset", "model", "layers"]
 SHARES = {"feasible": "validation", "feasible_test": "test", "active": "active"}
 
 
-def solver(cells: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """One row per data set and model, of the cells whose arm enforces the constraints.
+def solver(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """One row per data set, model and depth, of the cells whose arm enforces the constraints.
 
-    Columns: `cells`, `diverged`; shares of the cells that are feasible on `validation` and on `test` data and of
-    which some constraint is `active`; `moved`, the median over cells of the largest difference of a layer's weight
-    from ERM's (1 of the last layer, else 0) at the end; the mean share of feasible `epochs`; the median and the
-    largest `oscillation` of f_0 in the last quarter of the epochs; the mean share of `clipped` steps.
+    Columns: `cells`, `diverged`; how many of the cells are feasible on `validation` and on `test` data and of how
+    many some constraint is `active`; the mean share of feasible `epochs`; how f_0 swings in the last quarter of
+    the epochs (standard deviation over mean): `swing_f0`, the median over the cells, and `largest_f0`; of the
+    multiplier that swings most, `swing_multiplier`, the median; the mean share of `clipped` steps, and
+    `clipped_baseline`, that of the baseline's cells.
     """
-    own = cells[cells["arm"].isin(params.enforcing) & cells["experiment"].isin(TASKS)]
-    weights = select(results, metric="weight")
-    apart = (weights["value"] - (weights["layer"] == weights["layers"])).abs()
-    moved = apart.groupby([weights[key] for key in CELL]).max().rename("moved")
-    own = own.astype({name: float for name in SHARES}).join(moved, on=CELL)
+    grid = cells[cells["experiment"].isin(TASKS)]
+    own = grid[grid["arm"].isin(params.enforcing)].astype(dict.fromkeys(SHARES, float))
     groups = own.groupby(SETTING)
     found = pd.DataFrame({"cells": groups.size(), "diverged": groups["diverged"].sum().astype(int)})
-    found = found.assign(**{word: groups[name].mean() for name, word in SHARES.items()})
-    swing = groups["oscillation"]
+    found = found.assign(**{word: groups[name].sum().astype(int) for name, word in SHARES.items()})
+    swing, theirs = groups["oscillation"], grid[grid["arm"] == params.comparison.baseline]
     return found.assign(
-        moved=groups["moved"].median(),
         epochs=groups["feasible_epochs"].mean(),
-        oscillation=swing.median(),
-        oscillation_most=swing.max(),
+        swing_f0=swing.median(),
+        largest_f0=swing.max(),
+        swing_multiplier=groups["multiplier_oscillation"].median(),
         clipped=groups["clipped"].mean(),
+        clipped_baseline=theirs.groupby(SETTING)["clipped"].mean(),
     ).reset_index()
+
+
+def longer(cells: pd.DataFrame) -> pd.DataFrame:
+    """What twice the epochs made of the cells that studies of it trained, by data set, model, depth and arm.
+
+    Columns: `cells`; `lower`, by what share f_L on validation data is lower then (mean over cells; negative: it is
+    higher); `feasible` and `descending`, how many of them are so, and of the same cells with the epochs of the
+    grid, `feasible_before` and `descending_before`.
+    """
+    key = [*SETTING, "eps", "seed", "arm"]
+    twice = cells[cells["experiment"].str.startswith(LONGER)]
+    both = twice.merge(cells[cells["experiment"].isin(TASKS)], on=key, suffixes=("", "_before"))
+    loss, before = (both[f"validation_loss{when}"].astype(float) for when in ("", "_before"))
+    counted = [f"{name}{when}" for name in ("feasible", "descending") for when in ("_before", "")]
+    both = both.assign(lower=1 - loss / before).astype(dict.fromkeys(counted, float))
+    groups = both.groupby([*SETTING, "arm"])
+    sums = groups[counted].sum(min_count=1)
+    return pd.concat([groups.size().rename("cells"), groups["lower"].mean(), sums], axis=1).reset_index()
 
 
 def selection(results: pd.DataFrame, params: Params) -> pd.DataFrame:

@@ -6,14 +6,14 @@ Holm.
 
 from pathlib import Path
 
-from descent.analysis import parts, scorecard
+from descent.analysis import parts, scorecard, sensitivity
 from descent.config import Params
 from descent.figures.beyond import fig_forest
 from descent.figures.parts import style
 from descent.io.folders import write_text
 from descent.report import reproduction
 
-CLAIMS, FOREST = "claims.csv", "fig_forest.png"
+CLAIMS, AVERAGES, FOREST = "claims.csv", "sensitivity.csv", "fig_forest.png"
 DIGITS = "%.6g"
 
 
@@ -24,7 +24,9 @@ def published(root: Path, profile: str) -> list[Path]:
 
 
 def write(root: Path, params: Params) -> str:
-    """Write claims.csv and the forest plot of all parts into `root`; returns the README's first screen.
+    """Write claims.csv, sensitivity.csv and the forest plot of all parts into `root`.
+
+    Returns the README's first screen.
 
     Raises:
         UserError: as of parts.joined.
@@ -35,4 +37,6 @@ def write(root: Path, params: Params) -> str:
     write_text(root / CLAIMS, card.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))
     style.use(params)
     style.save(fig_forest.forest(card, models, params), root / FOREST)
-    return reproduction.first_screen(card, models, pairs, folders, params)
+    averages = sensitivity.table(pairs, facts)
+    write_text(root / AVERAGES, averages.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))
+    return reproduction.first_screen(card, models, averages, parts.cells(folders), folders, params)

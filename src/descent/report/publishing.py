@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from descent.analysis import effects, scorecard
+from descent.analysis import effects, scorecard, sensitivity
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
@@ -30,6 +30,7 @@ def publish(params: Params) -> Path:
         "cells": cells_table(results, params),
         "controls": published.controls(results, params),
         "shifts": published.shifts(results, params),
+        "sensitivity": sensitivity.table(pairs, facts),
     }
     run = reproduction.Run(
         params=params,
@@ -39,7 +40,9 @@ def publish(params: Params) -> Path:
         controls=tables["controls"],
         shifts=tables["shifts"],
         numbers=published.trained_numbers(results),
-        solver=held.solver(tables["cells"], results, params),
+        solver=held.solver(tables["cells"], params),
+        longer=held.longer(tables["cells"]),
+        averages=tables["sensitivity"],
         selection=held.selection(results, params),
         metas=metas,
         made=list(made.values()),

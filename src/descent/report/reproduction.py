@@ -12,9 +12,17 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from descent.analysis.summary import left_out
-from descent.analysis.verdicts import CANNOT_TELL, NO_EFFECT, NOT_REPRODUCED, NOT_TESTED, REPRODUCED, REVERSED
+from descent.analysis.verdicts import (
+    CANNOT_TELL,
+    NO_EFFECT,
+    NOT_REPRODUCED,
+    NOT_TESTED,
+    REPRODUCED,
+    REVERSED,
+    VERDICTS,
+)
 from descent.config import Params
-from descent.report import sections
+from descent.report import held, judged, sections
 from descent.report.markdown import listed, pipe
 from descent.report.paper_section import section
 
@@ -30,7 +38,8 @@ class Run:
         card: the scorecard.
         models: its claims on each model alone (scorecard.by_model).
         cells: summary.cells_table.
-        controls, shifts, numbers: as report.published makes them; solver, selection: as report.held does.
+        controls, shifts, numbers: as report.published makes them; solver, longer, selection: as report.held does.
+        averages: sensitivity.table.
         metas: what preparation noted, by folder (evidence.metas).
         made: `made_by` of every cell (evidence.records).
         figures: names of the published files.
@@ -44,6 +53,8 @@ class Run:
     shifts: pd.DataFrame
     numbers: pd.DataFrame
     solver: pd.DataFrame
+    longer: pd.DataFrame
+    averages: pd.DataFrame
     selection: pd.DataFrame
     metas: Mapping[str, Mapping[str, Any]]
     made: Sequence[Mapping[str, Any]]
@@ -67,12 +78,14 @@ def report(run: Run) -> str:
         numbers=sections.trained_numbers(run.numbers, params),
         cells=sections.cells(run.cells, run.made, params),
         solver=sections.plain(run.solver, params),
+        longer=sections.plain(run.longer, params),
+        averages=judged.averages(card, run.averages, run.solver, params),
         selection=sections.plain(run.selection, params),
-        reproduced=sections.claims(card, [REPRODUCED]),
-        failed=sections.claims(card, FAILED),
-        undecided=sections.claims(card, [CANNOT_TELL]),
+        reproduced=judged.claims(card, [REPRODUCED]),
+        failed=judged.claims(card, FAILED),
+        undecided=judged.claims(card, [CANNOT_TELL]),
         untested=pipe(["claim", "why"], untested) if untested else "",
-        models=sections.models_alone(card, run.models, params),
+        models=judged.models_alone(card, run.models, params),
         controls=sections.controls(run.controls, params),
         shifts=sections.shifts(run.shifts, params),
         figures=", ".join(f"[{name}](figures/{name})" for name in run.figures),
@@ -83,31 +96,43 @@ def report(run: Run) -> str:
 
 
 def first_screen(
-    card: pd.DataFrame, models: pd.DataFrame, pairs: pd.DataFrame, folders: Sequence[Path], params: Params
+    card: pd.DataFrame,
+    models: pd.DataFrame,
+    averages: pd.DataFrame,
+    cells: pd.DataFrame,
+    folders: Sequence[Path],
+    params: Params,
 ) -> str:
-    """What the README shows first: what was tested and how it ended, the forest plot, the primary verdicts, each
-    model alone folded away, the scope in a line.
+    """What the README shows first: what was tested and how it ended, the forest plot, the primary verdicts, what
+    they rest on and each model alone folded away, the scope in a line.
 
     Args:
         card, models: the scorecard, and its claims on each model alone.
-        pairs: what they were judged from.
+        averages: sensitivity.table of what they were judged from.
+        cells: summary.cells_table of all parts.
         folders: where the runs are published, relative to the README; beside them the protocol and the plot.
     """
     primary = card[card["group"] == "primary"]
     own = models[models["claim"].str.startswith(tuple(primary["claim"]))]
     seen = "primary claims: estimates with 95 % intervals, and the paper's values"
     said, root = _outcome(primary, own, params), folders[0].parent.as_posix()
+    rests = judged.averages(primary, averages, held.solver(cells, params), params)
     primary, own = (table.assign(why=_first(table["why"])) for table in (primary, own))
-    alone = sections.models_alone(card, own, params)
+    alone = judged.models_alone(card, own, params)
     reports = [f"[{folder.name}]({folder.as_posix()}/REPORT.md)" for folder in folders]
     parts = [
-        said,
+        " ".join([said, *judged.by_every_average(primary, averages), sections.descending(cells, params)]),
         f"![{seen}]({root}/fig_forest.png)",
-        sections.claims(primary, primary["verdict"].tolist()),
-        f"<details><summary>Each model alone, and what keeps it out of a claim</summary>\n\n{alone}\n\n</details>",
-        f"Scope: {sections.compared(pairs, params)}; reports: {listed(reports)}; [protocol]({root}/PROTOCOL.md).",
+        judged.claims(primary, primary["verdict"].tolist()),
+        _folded("What these rest on: other averages, and each setting", rests),
+        _folded("Each model alone, and what keeps it out of a claim", alone),
+        f"Scope: {sections.compared(cells, params)}; reports: {listed(reports)}; [protocol]({root}/PROTOCOL.md).",
     ]
     return "\n\n".join(parts)
+
+
+def _folded(summary: str, text: str) -> str:
+    return f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>"
 
 
 def _outcome(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
@@ -122,15 +147,13 @@ def _outcome(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
     names = list(dict.fromkeys(sections.label(params, "models", name) for name in judged))
     on = f"judged on {listed(names)}, with " if names else ""
     size = f"{on}up to {int(tested['settings'].max())} settings and {int(tested['seeds'].max())} seeds a claim"
-    sentences = [
-        f"**{len(tested)} of the paper's {len(primary)} primary claims were tested on real data** ({size})."
-    ]
-    for verdict, rows in tested.groupby("verdict", sort=False):
-        quoted = listed([f'"{statement}"' for statement in rows["statement"]])
-        sentences.append(f"**{SHORT.get(verdict, verdict).capitalize()}**: {quoted}.")
-    if rest := len(primary) - len(tested):
-        sentences.append(f"**Not tested yet**: the other {rest}.")
-    return " ".join(sentences)
+    counts = tested["verdict"].value_counts()
+    others = [f"{counts[verdict]} {SHORT.get(verdict, verdict)}" for verdict in VERDICTS[1:] if verdict in counts]
+    others += [f"{rest} not tested yet"] if (rest := len(primary) - len(tested)) else []
+    return (
+        f"**{counts.get(REPRODUCED, 0)} of the paper's {len(primary)} primary claims are reproduced on real data**"
+        f"{'; ' + listed(others) if others else ''} ({size})."
+    )
 
 
 def _sigmas(run: Run) -> dict[str, float]:

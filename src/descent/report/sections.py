@@ -7,26 +7,23 @@ from typing import Any
 
 import pandas as pd
 
-from descent.analysis.scorecard import number_of, written
-from descent.analysis.verdicts import NOT_TESTED
 from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import listed, pipe
 
 SPLITS = ("train", "validation", "test")
-SOLVER = ("constraint", "dual_optimizer", "dual_lr", "resilience", "alpha", "R0")
-PAPERS = {"constraint": "difference", "dual_optimizer": "adam"}  # the form that the paper solves
-CLAIM = (
-    "claim",
-    "the paper",
-    "its number",
-    "here",
-    "95 % interval",
-    "effect, margin or bound",
-    "p",
-    "from",
-    "verdict",
+SOLVER = (
+    "constraint",
+    "dual_optimizer",
+    "dual_lr",
+    "nupi_gain",
+    "resilience",
+    "cap_layer",
+    "alpha",
+    "R0",
+    "margin",
 )
+OF_NUPI = ("nupi_gain",)  # what other steps of the duals do not read
 NAMED = {"models": "model", "shifts": "shift", "arms": "arm"}  # where the labels of a column are
 ABSENT = "–"  # noqa: RUF001
 
@@ -41,55 +38,32 @@ def used(params: Params) -> str:
     return "; ".join(words)
 
 
-def compared(pairs: pd.DataFrame, params: Params) -> str:
-    """The same of what pairs were compared on."""
-    rows, words = pairs[["dataset", "model"]].drop_duplicates(), []
-    tasks = rows["model"].map(lambda model: params.components["models"].get(model, {}).get("TASK", ""))
-    for task, own in sorted(rows.groupby(tasks), key=lambda group: (*TASKS, "").index(group[0])):
-        datasets = [label(params, f"tasks.{task}.datasets", name) for name in own["dataset"].unique()]
-        models = sorted(label(params, "models", name) for name in own["model"].unique())
-        words.append(f"{task or 'no longer here'}: {listed(models)} on {listed(datasets)}")
+def compared(cells: pd.DataFrame, params: Params) -> str:
+    """The same of the cells of a programme's grids, with each model's own data sets and depths."""
+    grid, words = _trained(cells), []
+    for (task, model), own in grid.groupby(["experiment", "model"]):
+        sets = []
+        for name, rows in own.groupby("dataset"):
+            depths = " ".join(map(str, sorted(rows["layers"].unique())))
+            sets.append(f"{label(params, f'tasks.{task}.datasets', name)} (L = {depths})")
+        words.append(f"{label(params, 'models', model)} on {listed(sets)}")
     return "; ".join(words)
 
 
-def claims(card: pd.DataFrame, verdicts: Sequence[str]) -> str:
-    """The claims with one of these verdicts as a table; empty where there are none."""
-    rows = card[card["verdict"].isin(verdicts)].to_dict("records")
-    return pipe(CLAIM, [_claim(row) for row in rows]) if rows else ""
+def descending(cells: pd.DataFrame, params: Params) -> str:
+    """How many cells of each of the two arms descend at every layer on validation data, by task, in a sentence."""
+    grid, words = _trained(cells), []
+    for task, own in grid.groupby("experiment"):
+        counts = []
+        for arm in (params.comparison.ours, params.comparison.baseline):
+            held = own[own["arm"] == arm]["descending"].dropna().astype(bool)
+            counts.append(f"{held.sum()} of {len(held)} {label(params, 'arms', arm)}")
+        words.append(f"{listed(counts)} ({task})")
+    return f"Cells whose loss falls at every layer: {'; '.join(words)}."
 
 
-def _claim(row: Mapping[str, Any]) -> list[str]:
-    number = {
-        key: written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high", "effect", "paper_value")
-    }
-    why = row["why"] if isinstance(row["why"], str) else ""
-    words = [row["statement"], row["paper"], number["paper_value"] + _inside(row)]
-    if row["verdict"] == NOT_TESTED:
-        words += [ABSENT, ABSENT, number["effect"], ABSENT, ABSENT]
-    else:
-        words += [number["estimate"], f"{number['low']} to {number['high']}", number["effect"]]
-        words += [ABSENT if pd.isna(row["p_holm"]) else f"{row['p_holm']:.2g}"]
-        words += [f"{number_of(row['settings'], 'setting')}, {number_of(row['seeds'], 'seed')}"]
-    return [*words, f"**{row['verdict']}**" + (f" ({why})" if why else "")]
-
-
-def models_alone(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
-    """The claims on each model alone, with what it failed; empty where none has a number."""
-    statements = dict(zip(card["claim"], card["statement"], strict=True))
-    header = ["claim", "model", "here", "95 % interval", "left out of the claim, since"]
-    told = []
-    for row in models.dropna(subset="estimate").to_dict("records"):
-        number = {key: written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high")}
-        name, claim = label(params, "models", row["model"]), statements.get(row["claim"], row["claim"])
-        told.append([claim, name, number["estimate"], f"{number['low']} to {number['high']}", row["why"]])
-    return pipe(header, told) if told else ""
-
-
-def _inside(row: Mapping[str, Any]) -> str:
-    """Whether the paper's number lies where one more of our seeds would."""
-    if row["verdict"] == NOT_TESTED or pd.isna(row["paper_inside"]):
-        return ""
-    return " (inside)" if row["paper_inside"] else " (outside)"
+def _trained(cells: pd.DataFrame) -> pd.DataFrame:
+    return cells[cells["experiment"].isin(TASKS) & cells["trained"].astype(bool)]
 
 
 def data(metas: Mapping[str, Mapping[str, Any]]) -> str:
@@ -119,12 +93,17 @@ def budgets(params: Params) -> str:
         depths = " ".join(map(str, sorted(set(budget["layers"]))))
         for arm in params.arms:
             values = params.objective(arm, dataset, model)
-            solver = [values.get(key, ABSENT) if arm in params.enforcing else ABSENT for key in SOLVER]
+            solver = [_of_solver(values, key) if arm in params.enforcing else ABSENT for key in SOLVER]
             named = [label(params, "models", model), depths, label(params, "arms", arm)]
             rows.append(
                 [*named, budget["epochs"], budget["batch"], f"{values.get('lr', budget['lr']):g}", *solver]
             )
     return pipe(["model", "depths", "arm", "epochs", "batch", "learning rate", *SOLVER], rows)
+
+
+def _of_solver(values: Mapping[str, Any], key: str) -> object:
+    read = key not in OF_NUPI or values.get("dual_optimizer") == "nupi"
+    return values.get(key, ABSENT) if read else ABSENT
 
 
 def plain(found: pd.DataFrame, params: Params) -> str:
@@ -209,21 +188,24 @@ def _percent(value: float) -> str:
 
 
 def departures(params: Params) -> list[str]:
-    """A sentence for every form other than the paper's in which the constrained problem of some models is "
-    "solved."""
+    """A sentence for every form other than the paper's in which the constrained problem of some models is solved.
+
+    The paper's are the values of `objectives`, for which the profile has others.
+    """
     found: dict[str, list[str]] = {}
     ours = params.comparison.ours
-    for task, model in in_use(params):
-        values = (
-            params.objective(ours, getattr(params, task).datasets[0], model) if ours in params.enforcing else {}
-        )
-        other = [f"{key} {values[key]}" for key, usual in PAPERS.items() if values.get(key, usual) != usual]
+    for task, model in in_use(params) if ours in params.enforcing else ():
+        dataset = getattr(params, task).datasets[0]
+        values, papers = (params.objective(ours, dataset, model, profile=own) for own in (True, False))
+        other = [
+            f"{key} {_of_solver(values, key)} ({_of_solver(papers, key)})"
+            for key in SOLVER
+            if _of_solver(papers, key) not in (ABSENT, _of_solver(values, key))
+        ]
         found.setdefault(", ".join(other), []).append(label(params, "models", model))
-    usual = ", ".join(f"{key} {value}" for key, value in PAPERS.items())
     return [
-        f"For {listed(models)} the constrained problem is solved with {words}, not in the paper's form "
-        f"({usual}): the "
-        "feasible set is the same, the way to it is not."
+        f"For {listed(models)} the constrained problem is solved with {words}; in brackets the values that "
+        "`objectives` has for the paper."
         for words, models in found.items()
         if words
     ]

@@ -1,0 +1,68 @@
+"""What a claim's estimate rests on: other averages of its settings, and each setting alone. It decides no verdict.
+
+The protocol's 25 % trimmed mean (verdicts.trimmed) has a price where settings are few and unlike: of five it drops
+the lowest and the highest. What another average would say is published beside it.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from descent.analysis import preconditions, verdicts
+from descent.analysis.claims import CLAIMS
+from descent.analysis.scorecard import WHOLE, left_in, scores
+from descent.analysis.verdicts import LEVEL, Estimate
+
+COLUMNS = ["claim", "average", "dataset", "model", "layers", "eps", "estimate", "low", "high", "seeds", "settings"]
+TRIMMED, PLAIN, ALIKE, ALONE = "trimmed mean", "mean", "mean of data sets and models", "one setting"
+UNTRIMMED = 4  # of fewer settings the trimmed mean drops none
+Average = Callable[[Float[np.ndarray, "settings seeds resamples"]], Float[np.ndarray, "seeds resamples"]]
+
+
+def table(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
+    """COLUMNS: of every claim that is a mean of effects its estimate and LEVEL interval, averaged in each way.
+
+    Of a claim the models that its verdict rests on, of one that was not tested all. Rows of one setting name it;
+    the others leave these columns empty. Without seeds that all settings share a claim has no row.
+
+    Args:
+        pairs, facts: as scorecard.judged takes them.
+    """
+    rows: list[dict[str, object]] = []
+    for name, told in facts.groupby("claim", sort=False):
+        models = told[(told["model"] != WHOLE) & (told["why"] == "")]["model"]
+        own = left_in(pairs[pairs["claim"] == name], models)
+        seeds = preconditions.common_seeds(own)
+        if CLAIMS[str(name)].kind in ("gain", "cost") and seeds:
+            [items] = told[told["model"] == WHOLE]["resampled"]
+            rows += _of_claim(own[own["seed"].isin(seeds)], int(items), {"claim": name, "seeds": len(seeds)})
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _of_claim(own: pd.DataFrame, items: int, same: dict[str, object]) -> Iterator[dict[str, object]]:
+    settings, effects = scores(own)
+    places = settings.groupby(["dataset", "model"]).ngroup().to_numpy()
+    ways: dict[str, Average] = {TRIMMED: verdicts.trimmed}
+    if len(settings) >= UNTRIMMED:
+        ways[PLAIN] = lambda values: values.mean(0)
+    if len(set(places)) > 1:
+        ways[ALIKE] = lambda values: np.mean([values[places == place].mean(0) for place in set(places)], 0)
+    for average, way in ways.items() if len(settings) > 1 else ():
+        yield same | {"average": average, "settings": len(settings)} | _estimated(way(effects), items)
+    for setting, effect in zip(settings.to_dict("records"), effects, strict=True):
+        yield same | setting | {"average": ALONE, "settings": 1} | _estimated(effect, items)
+
+
+def _estimated(by_seed: Float[np.ndarray, "seeds resamples"], items: int) -> dict[str, float]:
+    found = Estimate.of(by_seed, items)
+    low, high = found.interval(LEVEL)
+    return {"estimate": float(found.value), "low": float(low), "high": float(high)}
+
+
+def sides(found: pd.DataFrame) -> pd.Series:
+    """By claim of several settings where the intervals of its averages lie: -1 or 1 beside zero all, else 0."""
+    averages = found[found["average"] != ALONE]
+    side = np.sign(averages["low"]).where(np.sign(averages["low"]) == np.sign(averages["high"]), 0.0)
+    return side.groupby(averages["claim"], sort=False).agg(lambda own: own.iloc[0] if own.nunique() == 1 else 0.0)

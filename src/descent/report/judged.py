@@ -1,0 +1,106 @@
+"""What became of the claims, in Markdown: verdicts, each model alone, and what they rest on."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from descent.analysis.claims import CLAIMS
+from descent.analysis.scorecard import number_of, written
+from descent.analysis.sensitivity import ALONE, TRIMMED, UNTRIMMED, sides
+from descent.analysis.verdicts import NOT_TESTED
+from descent.config import Params
+from descent.report.markdown import listed, pipe
+from descent.report.sections import ABSENT, label
+
+CLAIM = (
+    "claim",
+    "the paper",
+    "its number",
+    "here",
+    "95 % interval",
+    "effect, margin or bound",
+    "p",
+    "from",
+    "verdict",
+)
+
+
+def claims(card: pd.DataFrame, verdicts: Sequence[str]) -> str:
+    """The claims with one of these verdicts as a table; empty where there are none."""
+    rows = card[card["verdict"].isin(verdicts)].to_dict("records")
+    return pipe(CLAIM, [_claim(row) for row in rows]) if rows else ""
+
+
+def _claim(row: Mapping[str, Any]) -> list[str]:
+    number = {
+        key: written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high", "effect", "paper_value")
+    }
+    why = row["why"] if isinstance(row["why"], str) else ""
+    words = [row["statement"], row["paper"], number["paper_value"] + _inside(row)]
+    if row["verdict"] == NOT_TESTED:
+        words += [ABSENT, ABSENT, number["effect"], ABSENT, ABSENT]
+    else:
+        words += [number["estimate"], f"{number['low']} to {number['high']}", number["effect"]]
+        words += [ABSENT if pd.isna(row["p_holm"]) else f"{row['p_holm']:.2g}"]
+        words += [f"{number_of(row['settings'], 'setting')}, {number_of(row['seeds'], 'seed')}"]
+    return [*words, f"**{row['verdict']}**" + (f" ({why})" if why else "")]
+
+
+def _inside(row: Mapping[str, Any]) -> str:
+    """Whether the paper's number lies where one more of our seeds would."""
+    if row["verdict"] == NOT_TESTED or pd.isna(row["paper_inside"]):
+        return ""
+    return " (inside)" if row["paper_inside"] else " (outside)"
+
+
+def models_alone(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
+    """The claims on each model alone, with what it failed; empty where none has a number."""
+    statements = dict(zip(card["claim"], card["statement"], strict=True))
+    header = ["claim", "model", "here", "95 % interval", "left out of the claim, since"]
+    told = []
+    for row in models.dropna(subset="estimate").to_dict("records"):
+        number = {key: written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high")}
+        name, claim = label(params, "models", row["model"]), statements.get(row["claim"], row["claim"])
+        told.append([claim, name, number["estimate"], f"{number['low']} to {number['high']}", row["why"]])
+    return pipe(header, told) if told else ""
+
+
+def averages(card: pd.DataFrame, found: pd.DataFrame, solver: pd.DataFrame, params: Params) -> str:
+    """What each claim of the card says by other averages of its settings, and each setting alone with how many of
+    its constrained cells hold (sensitivity.table, held.solver); empty where there is none."""
+    units, rows = card.set_index("claim")[["statement", "unit"]], []
+    held = solver.set_index(["dataset", "model", "layers"])
+    for row in found[found["claim"].isin(units.index)].to_dict("records"):
+        statement, unit = units.loc[row["claim"]]
+        place = (row["dataset"], row["model"], row["layers"])
+        estimate, low, high = (written(float(row[key]), unit) for key in ("estimate", "low", "high"))
+        cells = held.loc[place] if place in held.index else None
+        feasible = "" if cells is None else "{validation:.0f} / {test:.0f} of {cells:.0f}".format(**cells)
+        rows.append([statement, _averaged(row, params), estimate, f"{low} to {high}", feasible])
+    header = ["claim", "mean over settings, or one", "here", "95 % interval", "feasible: validation / test"]
+    return pipe(header, rows) if rows else ""
+
+
+def _averaged(row: Mapping[str, Any], params: Params) -> str:
+    if row["average"] == ALONE:
+        places = params.components["models"].get(row["model"], {}).get("TASK", "video")
+        dataset = label(params, f"tasks.{places}.datasets", row["dataset"])
+        return f"{dataset}, {label(params, 'models', row['model'])}, L = {row['layers']:.0f}"
+    if row["average"] != TRIMMED:
+        return f"{row['average']} over {row['settings']}"
+    return f"{'mean' if row['settings'] < UNTRIMMED else TRIMMED} over {row['settings']}, the protocol's"
+
+
+def by_every_average(card: pd.DataFrame, found: pd.DataFrame) -> list[str]:
+    """Of the claims of several settings which hold whatever the average, and which depend on it, in sentences."""
+    side = sides(found[found["claim"].isin(card["claim"])])
+    words = {"gain": {-1: "worse", 1: "better"}, "cost": {-1: "better", 1: "worse"}}
+    said = []
+    for way in ("worse", "better"):
+        names = [name for name, value in side.items() if value and words[CLAIMS[name].kind][value] == way]
+        where = {"gain": "out of distribution", "cost": "in distribution"}
+        claims = listed([f"{CLAIMS[name].experiment} {where[CLAIMS[name].kind]}" for name in names])
+        if names:
+            said.append(f"Whatever the average of the settings, constrained models are {way} in {claims}.")
+    return said
