@@ -35,6 +35,7 @@ LITTLE = {
     "text.datasets": [],
     "lm.datasets": [],
     "studies": [],
+    "video.selection": "final",
     "arms": ["constrained", "unconstrained"],
 }
 META = {
@@ -177,6 +178,18 @@ def test_generated_data_are_no_evidence(project: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("descent.config.load", lambda *_: demo)
     with pytest.raises(UserError, match="evidence is of real data, and profile demo generates"):
         stage.main()
+
+
+def test_weights_chosen_by_another_rule_are_no_evidence(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    best = fake_params(LITTLE | {"video.selection": "best"})
+    monkeypatch.setattr("descent.config.load", lambda *_: best)
+    with pytest.raises(UserError, match=r"set video\.selection: final and run"):
+        stage.main()
+
+
+def test_published_parameters_can_be_read_by_todays_code() -> None:
+    found = sorted(ROOT.glob("data/evidence/*/params.yaml"))
+    assert found and all(config.load(path).profile == "small" for path in found)
 
 
 def test_without_git_nothing_says_how_old_the_protocol_is(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from descent.cells import grid, study_cells
 from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
-from descent.figures.parts import catalogue, drawing
+from descent.figures.parts import catalogue, curves, drawing
 from descent.io.folders import atomic_folder
 from descent.paths import prepared_folder, runs_folder, study_runs_folder
 
@@ -31,6 +31,7 @@ ROOT = Path("data/evidence")
 PROTOCOL = ROOT / "PROTOCOL.md"
 KEPT = {"figure": "png", "table": "md"}
 DIGITS = "%.6g"
+SELECTION = "final"  # the protocol's rule for weights
 SEED = re.compile(r"-seed\d+")  # in a cell's name
 
 
@@ -38,7 +39,8 @@ def finished(params: Params) -> pd.DataFrame:
     """The results table of these parameters, whole.
 
     Raises:
-        UserError: a data set in use is generated; no results, results of other parameters, or cells missing.
+        UserError: a data set in use is generated; weights are chosen by another rule than the protocol's; no
+            results, results of other parameters, or cells missing.
     """
     generated = [
         name
@@ -50,6 +52,13 @@ def finished(params: Params) -> pd.DataFrame:
         raise UserError(
             f"evidence is of real data, and profile {params.profile} generates {', '.join(generated)}: choose "
             "another profile"
+        )
+    chosen = [task for task in TASKS if curves.in_use(params, task)]
+    chosen = [task for task in chosen if getattr(params, task).selection != SELECTION]
+    if chosen:
+        raise UserError(
+            f"the protocol reports the weights at the end of training: set {chosen[0]}.selection: {SELECTION} "
+            "and run `dvc repro`"
         )
     made_with = config.OF_RESULTS
     if not made_with.exists() or json.loads(made_with.read_text()) != json.loads(config.of_results(params)):

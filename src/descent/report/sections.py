@@ -173,18 +173,19 @@ def shifts(found: pd.DataFrame, params: Params) -> str:
     rows = []
     for row in found.to_dict("records"):
         words = [label(params, place, row[key]) for place, key in NAMED.items()]
-        rows.append([*words, _interval(row, "effect"), row["settings"], row["seeds"]])
+        unit = "%" if row["experiment"] == "video" else "points"
+        rows.append([*words, _interval(row, "effect", unit=unit), row["settings"], row["seeds"]])
     return pipe(["model", "shift", "arm", "gain", "settings", "seeds"], rows) if rows else ""
 
 
-def _interval(row: Mapping[str, Any], name: str, prefix: str = "") -> str:
+def _interval(row: Mapping[str, Any], name: str, prefix: str = "", unit: str = "%") -> str:
     ends = [row[f"{prefix}low"], row[f"{prefix}high"]]
-    beside = "" if pd.isna(ends).any() else f" [{_percent(ends[0])}, {_percent(ends[1])}]"
-    return _percent(row[name]) + beside
+    beside = "" if pd.isna(ends).any() else f" [{_percent(ends[0], unit)}, {_percent(ends[1], unit)}]"
+    return _percent(row[name], unit) + beside
 
 
-def _percent(value: float) -> str:
-    return ABSENT if pd.isna(value) else f"{100 * value:+.2f} %"
+def _percent(value: float, unit: str = "%") -> str:
+    return ABSENT if pd.isna(value) else f"{100 * value:+.2f} {unit}"
 
 
 def departures(params: Params) -> list[str]:
