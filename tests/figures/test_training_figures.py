@@ -105,7 +105,9 @@ def test_training_draws_every_layer_of_the_deepest_cell(results, params: Params)
     loss, multiplier, weight = (panel(figure, 0, name) for name in ("loss", "multiplier", "weight"))
     assert loss.get_ylabel() == "UT\nUCSD, $L=5$" and loss.get_yscale() == "log"
     drawn = [line for line in loss.lines if len(line.get_xdata()) == EPOCHS]
-    assert len(drawn) == 6
+    baseline, *drawn = drawn
+    twin = select(results, **UT | {"arm": "unconstrained"}, metric="loss_epoch", layer=5).sort_values("bin")
+    assert baseline.get_ydata().tolist() == twin["value"].tolist() and len(drawn) == 6
     assert drawn[2].get_xdata().tolist() == list(range(1, EPOCHS + 1))
     assert drawn[2].get_ydata().tolist() == [5.0 + epoch for epoch in range(1, EPOCHS + 1)]
     shades = [to_hex(line.get_color()) for line in drawn]
@@ -133,7 +135,7 @@ def test_training_tells_the_numbers_of_the_tail(results, params: Params) -> None
     gone = select(results, **UT, metric="feasible_epochs").index
     figure = fig_training.render(results.drop(gone), params)
     texts = {name: [text.get_text() for text in panel(figure, 0, name).texts] for name in fig_training.HEADS}
-    assert texts["loss"] == ["$f_0$ swings 12.5%"] and texts["multiplier"] == ["not active, swing 8%"]
+    assert texts["loss"] == ["$f_0$ swings by 12.5%"] and texts["multiplier"] == ["not active, swing by 8%"]
     assert texts["violation"] == [] == texts["weight"]
     assert [text.get_text() for text in panel(figure, 1, "violation").texts] == ["feasible 90%"]
     change(results, 1.0, **UT, metric="diverged")
@@ -145,7 +147,7 @@ def test_training_names_models_without_epochs(results, params: Params) -> None:
     epochs = results["metric"].str.endswith("_epoch")
     figure = fig_training.render(results[~(epochs & (results["model"] == "ut"))], params)
     assert "without epochs of seed 0: UT (video)" in words(figure)
-    assert len(figure.axes) == 3 * len(fig_training.HEADS) + 1  # and the bar of the layers
+    assert len(figure.axes) == 4 * len(fig_training.HEADS) + 1  # and the bar of the layers
     none = fig_training.render(results[~epochs], params)
     assert len(none.axes) == 1 and any(
         word.startswith("without epochs of seed 0: UT (video), DUST") for word in words(none)

@@ -214,7 +214,9 @@ def test_a_finished_run_is_published_whole(project: Path, params: Params, made_u
     stage.main()
     (folder,) = [path for path in Path("data/evidence").iterdir() if path.is_dir()]
     assert re.fullmatch("small-[0-9a-f]{8}", folder.name)
-    tables = {f"{name}.csv" for name in ("claims", "models", "cells", "facts", "shifts", "controls")}
+    tables = {
+        f"{name}.csv" for name in ("claims", "models", "cells", "facts", "shifts", "controls", "sensitivity")
+    }
     texts = {"REPORT.md", "params.yaml", "environment.txt", "data.sha256"}
     assert {path.name for path in folder.iterdir()} == tables | texts | {"pairs.parquet", "figures"}
     assert {path.name for path in (folder / "figures").iterdir()} == {"fig03_depth.png", "table3_video_rmse.md"}

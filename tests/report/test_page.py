@@ -1,6 +1,7 @@
 """The report page: everything that stands in figures/, nothing from elsewhere."""
 
 import json
+import shutil
 import re
 from pathlib import Path
 
@@ -208,6 +209,19 @@ def test_the_page_names_the_arms_and_what_is_left_out(params: Params, project: P
     assert told.startswith("Left out: lm (lm.datasets is empty); the study resilience (not in studies)")
     rest = cells[cells["experiment"] != "lm"]
     assert told in report.page(project / "figures", project / "data/shown", rest, {}, card, few, DRAWN, "")
+
+
+def test_an_entry_that_is_left_out_is_named_at_the_end_and_has_no_section(
+    project: Path, params: Params, tmp_path: Path
+) -> None:
+    shown = tmp_path / "shown"
+    shutil.copytree(project / "data/shown", shown)
+    sidecar = next(shown.glob("*/fig03_depth.json"))
+    sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"left_out": "for a reason"}))
+    card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
+    page = report.page(project / "figures", shown, cells, {}, card, params, DRAWN, "")
+    assert 'id="fig03_depth"' not in page and 'href="#fig03_depth"' not in page
+    assert "(for a reason)" in page[page.index('id="left_out"') :]
 
 
 def test_a_part_that_is_left_out_leaves_the_rest_whole(project: Path, tmp_path: Path, monkeypatch) -> None:

@@ -42,6 +42,7 @@ def entries(folder: Path, shown: Path) -> list[dict[str, Any]]:
     for entry in found:
         endings = {"figure": ("pdf", "png"), "table": ("tex", "md", "csv")}[entry["kind"]]
         entry["label"] = label(entry["name"])
+        entry["number"] = any(map(str.isdecimal, entry["label"]))  # the paper's
         entry["links"] = [f"{entry['part']}/{entry['name']}.{ending}" for ending in endings]
         if missing := [link for link in entry["links"] if not (folder / link).exists()]:
             raise UserError(f"{folder} lacks {', '.join(missing)}: run `dvc repro`")
@@ -131,7 +132,8 @@ def page(
         lstrip_blocks=True,
     )
     environment.filters |= {"markup": markup, "mathematics": mathematics, "value": json.dumps, "json": data}
-    found = entries(folder, shown)
+    every = entries(folder, shown)
+    found = [entry for entry in every if not entry["left_out"]]
     drawn = [f"(function () {{\n{library}\n}})();", _own("explore.js")] if library else []
     scripts = [_own("page.js"), *map(Markup, drawn)]
     return environment.get_template("page.html.j2").render(
@@ -141,7 +143,8 @@ def page(
         claims=claims(card, found),
         verdicts={word: count for word in verdicts.VERDICTS if (count := int((card["verdict"] == word).sum()))},
         rule="\n\n".join(inspect.getdoc(of) for of in (scorecard, verdicts.decide)),
-        profile=one_profile(found, cells),
+        gone=[entry for entry in every if entry["left_out"]],
+        profile=one_profile(every, cells),
         synthetic=any(entry["synthetic"] for entry in found),
         arms=overview.arms(params),
         left_out=left_out(params),

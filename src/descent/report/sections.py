@@ -33,7 +33,7 @@ def used(params: Params) -> str:
     words = []
     for task, models in groupby(in_use(params), key=itemgetter(0)):
         datasets = [label(params, f"tasks.{task}.datasets", name) for name in getattr(params, task).datasets]
-        named = listed([label(params, "models", model) for _, model in models])
+        named = listed([_weighted(params, model) for _, model in models])
         words.append(f"{task}: {named} on {listed(datasets)}")
     return "; ".join(words)
 
@@ -46,7 +46,7 @@ def compared(cells: pd.DataFrame, params: Params) -> str:
         for name, rows in own.groupby("dataset"):
             depths = " ".join(map(str, sorted(rows["layers"].unique())))
             sets.append(f"{label(params, f'tasks.{task}.datasets', name)} (L = {depths})")
-        words.append(f"{label(params, 'models', model)} on {listed(sets)}")
+        words.append(f"{_weighted(params, model)} on {listed(sets)}")
     return "; ".join(words)
 
 
@@ -60,6 +60,13 @@ def descending(cells: pd.DataFrame, params: Params) -> str:
             counts.append(f"{held.sum()} of {len(held)} {label(params, 'arms', arm)}")
         words.append(f"{listed(counts)} ({task})")
     return f"Cells whose loss falls at every layer: {'; '.join(words)}."
+
+
+def _weighted(params: Params, model: str) -> str:
+    """A model's label, with what its weights start from where that is no random draw."""
+    weights = params.model_budget(model).get("weights") or {}
+    place = (weights.get("hub") or {}).get("id") or weights.get("path")
+    return label(params, "models", model) + (f" ({place})" if place else "")
 
 
 def _trained(cells: pd.DataFrame) -> pd.DataFrame:
@@ -108,9 +115,13 @@ def _of_solver(values: Mapping[str, Any], key: str) -> object:
 
 def plain(found: pd.DataFrame, params: Params) -> str:
     """A table as it is: names as labels, shares and other numbers with three digits; empty where it has no row."""
-    places = {"dataset": "tasks.video.datasets", "model": "models", "arm": "arms"}
+    places = {"dataset": [f"tasks.{task}.datasets" for task in TASKS], "model": ["models"], "arm": ["arms"]}
+    known = {
+        column: {word: said["LABEL"] for place in own for word, said in params.components[place].items()}
+        for column, own in places.items()
+    }
     rows = [
-        [label(params, places[name], value) if name in places else _three(value) for name, value in row.items()]
+        [known[name].get(value, value) if name in known else _three(value) for name, value in row.items()]
         for row in found.to_dict("records")
     ]
     return pipe([name.replace("_", " ") for name in found.columns], rows) if rows else ""

@@ -17,8 +17,8 @@ from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, style
 
-TASKS = ("video", "text")
-DATASETS = {"video": "ucsd", "text": "imdb"}
+TASKS = ("video", "text", "lm")
+DATASETS = {"video": "ucsd", "text": "imdb", "lm": "alpaca"}
 TAIL = 0.25  # of the epochs: over these the numbers in the panels are taken
 LAYERS = ListedColormap(colormaps["viridis_r"](np.linspace(0.12, 1, 256)))
 HEADS = {
@@ -27,14 +27,16 @@ HEADS = {
     "violation": r"largest violation ↓",
     "weight": r"effective weights $w_l$",
 }
+BASELINE = {"linestyle": (0, (4, 1.5)), "linewidth": 1.0, "zorder": 4}
 REFERENCE = {"color": "black", "linestyle": (0, (3, 2)), "linewidth": 0.7, "zorder": 1}
 left_out = curves.without_constraints
 TITLE = "Training under constraints"
 CAPTION = """
 Ours, not the paper's. The constrained arm over the epochs of training, one seed: a row for every model at its
 largest depth and the headline training level. From the left: validation loss at the output of every layer
-(logarithmic); the multipliers of the constraints; the largest relative violation on validation data, with the
-tolerance below which a cell is feasible (dashed); the weights w_l that the multipliers give the layer losses in
+(logarithmic), and of the last one of the baseline's cell of the same seed (dashed, in its colour); the multipliers
+of the constraints; the largest relative violation on validation data, the baseline's too, with the tolerance below
+which a cell is feasible (black, dashed); the weights w_l that the multipliers give the layer losses in
 the Lagrangian, with those of ERM (dashed: 1 of the last layer, 0 of the others). Light to dark: first to last
 layer. Grey band: the last quarter, over which oscillation is measured: the standard deviation over the mean, of
 the training loss f_0 and, the largest of all layers, of the multipliers. Active: in the band some multiplier is
@@ -43,12 +45,15 @@ above zero. Feasible: of the epochs after the warm-up (which ends at the dotted 
 PARAMETERS = [
     "eps",
     "text.eps",
+    "lm.eps",
     "comparison",
     "objectives.${ours}",
     "video.tolerance",
     "text.tolerance",
+    "lm.tolerance",
     "profiles.${profile}.video",
     "profiles.${profile}.text",
+    "profiles.${profile}.lm",
 ]
 
 
@@ -69,7 +74,9 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     shape = (len(shown), len(HEADS), style.TEXT, 0.8 + 1.35 * len(shown))
     figure, grid = style.panels(params, *shape, TASKS, sharex="row")
     for line, ((_, model), cell) in zip(grid, shown.items(), strict=True):
-        _draw_model(dict(zip(HEADS, line, strict=True)), cell, params)
+        panels = dict(zip(HEADS, line, strict=True))
+        _draw_baseline(panels, _twin(results, cell, params), style.color(params.comparison.baseline))
+        _draw_model(panels, cell, params)
         line[0].set_ylabel(_title(model, cell))
     for axes, head in zip(grid[0], HEADS.values(), strict=True):
         axes.set_title(head, pad=13)
@@ -104,6 +111,22 @@ def _of_model(results: pd.DataFrame, params: Params, task: str, model: str) -> p
     rows = select(results, **setting, shift=TRAINED, varied="")
     rows = select(rows, layers=rows["layers"].max())
     return select(rows, seed=rows["seed"].min())
+
+
+def _twin(results: pd.DataFrame, cell: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The rows of the baseline's cell of the same setting and seed; none where it has not been trained."""
+    keys = ["experiment", "dataset", "model", "layers", "eps", "seed", "varied"]
+    return select(results, **cell.iloc[0][keys].to_dict(), arm=params.comparison.baseline, shift=TRAINED)
+
+
+def _draw_baseline(panels: dict[str, Axes], rows: pd.DataFrame, color: str) -> None:
+    """Its last layer's loss and its largest violation."""
+    known = measured(rows)
+    losses = select(known, metric="loss_epoch")
+    last = select(losses, layer=losses["layer"].max()).groupby("bin")["value"].mean()
+    worst = select(known, metric="violation_epoch").groupby("bin")["value"].max()
+    for axes, curve in ((panels["loss"], last), (panels["violation"], worst)):
+        axes.plot(curve.index, curve, color=color, marker="o" if len(curve) == 1 else None, **BASELINE)
 
 
 def _draw_model(panels: dict[str, Axes], rows: pd.DataFrame, params: Params) -> None:
@@ -166,7 +189,7 @@ def _decades(axes: Axes, linear: float) -> None:
 
 def _write(panels: dict[str, Axes], cell: pd.Series) -> None:
     """Above the panels the numbers about the tail, where they are known."""
-    words = {"loss": "$f_0$ swings {}", "multiplier": "swing {}", "violation": "feasible {}"}
+    words = {"loss": "$f_0$ swings by {}", "multiplier": "swing by {}", "violation": "feasible {}"}
     columns = {"loss": "oscillation", "multiplier": "multiplier_oscillation", "violation": "feasible_epochs"}
     told = {
         name: words[name].format(f"{100 * cell[column]:.3g}%")

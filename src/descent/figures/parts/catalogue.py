@@ -82,7 +82,7 @@ def left_out(entry: ModuleType, params: Params) -> str:
 
 def sidecar(entry: ModuleType, params: Params) -> dict[str, Any]:
     """What the report page shows beside a figure or table: words, parameters with their values, profile."""
-    folder = part(entry)
+    folder, why = part(entry), left_out(entry, params)
     return {
         "name": name(entry),
         "kind": kind(entry),
@@ -91,7 +91,8 @@ def sidecar(entry: ModuleType, params: Params) -> dict[str, Any]:
         "caption": " ".join([*entry.CAPTION.split(), *getattr(entry, "remarks_on", _none)(params)]),
         "parameters": parameters(entry, params),
         "profile": params.profile,
-        "synthetic": not left_out(entry, params) and synthetic(params, getattr(entry, "TASKS", VIDEO)),
+        "left_out": why,
+        "synthetic": not why and synthetic(params, getattr(entry, "TASKS", VIDEO)),
         "made_by": {"stage": f"figures@{folder}", "module": f"src/descent/figures/{folder}/{name(entry)}.py"},
         "made_with": of_code(),
     }

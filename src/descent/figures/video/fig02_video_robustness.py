@@ -16,7 +16,8 @@ CAPTION = """
 RMSE on held-out test clips against the test noise level, at the headline training level (vertical line). Rows:
 models; columns: data sets. Each arm at its best depth by validation loss, of an arm with constraints feasible
 depths first (L above a panel, in the order of the legend where the arms differ). Grey: maps that learn nothing, on
-the same inputs: the noisy input itself and a black image, which may leave the panel, and two classical filters,
+the same inputs: the noisy input itself, a black image and the mean of an input's frames (of models that see
+several), any of which may leave the panel, and two classical filters,
 measured on video.evaluation.classical_frames of the test frames. The filters are told the noise level gamma and
 see whole frames; patch models see neither. Where the arms of `comparison` differ in capacity, the ratio of their
 trained weights stands beside L, ours first. Hollow markers: a run with constraints ended infeasible. Below, the
