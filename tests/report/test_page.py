@@ -1,8 +1,8 @@
 """The report page: everything that stands in figures/, nothing from elsewhere."""
 
 import json
-import shutil
 import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
