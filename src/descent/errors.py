@@ -15,6 +15,10 @@ NO_ROOM = re.compile(
     r"|PytorchStreamWriter failed writing|unexpected pos \d+ vs \d+"
 )
 NO_MEMORY = "there is not enough memory: end other programs, or lower the batch, and run the same command again"
+NO_GPU_MEMORY = (
+    "the GPU's memory is full: end other programs on it, raise gpu_share, or lower training.stack_elements.cuda "
+    "or the batch, and run the same command again"
+)
 # What else a machine or a user's folders may be like. Every other OSError is a fault of the program.
 ADVICE = dict.fromkeys((errno.EACCES, errno.EPERM), "give yourself the right to read and write there")
 ADVICE |= dict.fromkeys((errno.EMFILE, errno.ENFILE), "raise the limit (`ulimit -n 4096`)")
@@ -62,6 +66,8 @@ def sentence(error: BaseException) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return NO_MEMORY
+    if type(error).__name__ == "OutOfMemoryError":  # torch's, which is not imported for this
+        return NO_GPU_MEMORY
     if full(error):
         place = getattr(error, "filename", None) or error
         return f"the disk is full ({place}): free some space and run the same command again"

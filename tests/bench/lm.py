@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from torch.profiler import ProfilerActivity, profile
 
 from descent import config
@@ -57,6 +58,11 @@ def steppers(values: Params, data: Instructions) -> list[Callable[[], None]]:
 
 def peak(step: Callable[[], None], folder: Path) -> float:
     """Megabytes that a step takes at most beyond the weights and the optimizer's moments, which stay."""
+    if DEVICE.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(DEVICE)
+        before = torch.cuda.memory_allocated(DEVICE)
+        step()
+        return (torch.cuda.max_memory_allocated(DEVICE) - before) / 1e6
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as measured:
         step()
     measured.export_chrome_trace(str(folder / "trace.json"))

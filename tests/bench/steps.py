@@ -1,7 +1,8 @@
 """make bench: what the constraints cost a step, and what stacks gain over single runs, each measured in one run.
 
 Ratios of times taken in turns, so that whatever else the machine does falls on both sides alike; on a CPU they are
-the process's own seconds, which other processes hardly lengthen. They go to data/bench.csv.
+the process's own seconds, which other processes hardly lengthen. They are of params.yaml's device, and go to
+data/bench.csv.
 """
 
 import time
@@ -25,10 +26,11 @@ from descent.runner.items import Feed
 from descent.tasks.common.items import setting
 from descent.tasks.video.losses import denoising_losses
 from descent.training.arm import Base
+from descent.training.devices import choose
 from descent.training.loop import primal_dual_step
 from tests.bench.table import record
 
-DEVICE = torch.device("cpu")
+DEVICE = choose(config.load().device)
 PAIR = ("constrained", "unconstrained")
 PIXELS, CELLS = 256, 10
 
@@ -70,8 +72,9 @@ def stepper(model: nn.Module, own: Base, size: Size, values: Params, cells: int)
     stream = torch.Generator().manual_seed(0)
     clean = torch.rand(1, size.batch, size.tokens, PIXELS, generator=stream)
     noisy = (clean + 0.05 * torch.randn(clean.shape, generator=stream)).repeat(cells, 1, 1, 1)
+    model, noisy, clean = model.to(DEVICE), noisy.to(DEVICE), clean.to(DEVICE)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-5, fused=True)
-    alive = torch.ones(cells, dtype=torch.bool)
+    alive = torch.ones(cells, dtype=torch.bool, device=DEVICE)
 
     def losses(net: nn.Module, batch: tuple) -> torch.Tensor:
         return denoising_losses(net, *batch)
@@ -84,11 +87,11 @@ def stepper(model: nn.Module, own: Base, size: Size, values: Params, cells: int)
 
 def fed_stepper(made: Feed, values: Params, cell: Cell) -> Callable[[], None]:
     """A function that makes one training step of a cell on the next batch of the first epoch, past any warm-up."""
-    net, task, asked = made.build([cell]), made.task([cell]), setting(values, cell)
+    net, task, asked = made.build([cell]).to(DEVICE), made.task([cell]), setting(values, cell)
     own = load("arms", cell.arm).Arm([asked.values], cell.layers, DEVICE)
     optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[made.primal.kind]
     optimizer = optimizer(net.parameters(), lr=1e-5, fused=True)
-    alive, number = torch.ones(1, dtype=torch.bool), count()
+    alive, number = torch.ones(1, dtype=torch.bool, device=DEVICE), count()
 
     def step() -> None:
         batch = task.batch(0, next(number) % task.steps)
@@ -101,7 +104,7 @@ def ratio(
     first: Callable[[], None], second: Callable[[], None], seconds: float = 4.0
 ) -> tuple[float, float, float]:
     """Median seconds of first and of second, called in turns, and the median of their paired ratios."""
-    clock, pairs = time.process_time if DEVICE.type == "cpu" else time.perf_counter, []
+    pairs = []
     first(), second()
     until = time.perf_counter() + seconds
     while len(pairs) < 5 or time.perf_counter() < until:
@@ -114,10 +117,18 @@ def ratio(
     return ones.median().item(), twos.median().item(), (ones / twos).median().item()
 
 
+def clock() -> float:
+    """Seconds: on a CPU the process's own, on a GPU those until all that it was told is done."""
+    if DEVICE.type == "cpu":
+        return time.process_time()
+    torch.cuda.synchronize(DEVICE)
+    return time.perf_counter()
+
+
 def main() -> None:
     """Print both tables."""
     values = config.load()
-    limit = values.training.stack_elements.cpu
+    limit = values.training.stack_elements.model_dump()[DEVICE.type]
     print("One training step, constrained / unconstrained, same architecture (at most 1.10)")
     for size in SIZES:
         for model, build in {
@@ -130,7 +141,7 @@ def main() -> None:
             one, two, share = ratio(*pair)
             print(f"  {model:<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
             record("constrained step / unconstrained", f"{model}, {size}", share, "at most 1.10", DEVICE)
-    print(f"{CELLS} cells, single runs / stacks as planned for a CPU (to stay above: 1)")
+    print(f"{CELLS} cells, single runs / stacks as planned for this device (to stay above: 1)")
     for size in SIZES:
         width = max(1, limit // (size.batch * size.tokens * size.atoms))
         sizes = [min(width, CELLS - start) for start in range(0, CELLS, width)]

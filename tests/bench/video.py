@@ -74,8 +74,8 @@ def scenes(size: Size) -> Sequences:
 def sweeping(values: Params, size: Size) -> None:
     """Forward passes that a level of a shift takes: of the noise of training at many levels, of all at theirs."""
     budget = values.video.evaluation.model_copy(update={"noise_draws": 1, "batch": size.batch})
-    net, inputs = dust(size, 1, shared=True).eval(), scenes(size)
-    batch = torch.rand(1, size.batch, size.tokens, 256)
+    net, inputs = dust(size, 1, shared=True).eval().to(DEVICE), scenes(size)
+    batch = torch.rand(1, size.batch, size.tokens, 256, device=DEVICE)
 
     @torch.no_grad()
     def passes(levels: int) -> None:

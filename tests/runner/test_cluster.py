@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+import torch
 
 from descent.errors import UserError
 from descent.runner import cluster, executor, items, store
@@ -50,6 +51,23 @@ def test_workers_refuse_a_host_that_is_not_as_the_drivers(tmp_path: Path, monkey
             UserError, match=rf"{name} on host .* is .*, and 0.1 on the host that asked: make them alike"
         ):
             cluster.enter(here | {name: "0.1"}, mark)
+
+
+def test_a_stack_asks_for_what_some_host_has() -> None:
+    hosts = [{"CPU": 1.0, "memory": 1e9}, {"CPU": 4.0, "GPU": 2.0}]
+    assert cluster.fitting(hosts, 2, 0.0) == {"num_cpus": 2, "num_gpus": 0.0}
+    assert cluster.fitting(hosts, 16, 0.0)["num_cpus"] == 4, "Ray would wait for sixteen cores for ever"
+    assert cluster.fitting(hosts, 2, 0.33) == {"num_cpus": 0, "num_gpus": 0.33}
+    for nodes, gpus, name in ((hosts[:1], 0.33, "GPU"), ([{}], 0.0, "CPU"), ([], 1.0, "GPU")):
+        with pytest.raises(UserError, match=f"no host of the Ray cluster has a {name} to give: start one"):
+            cluster.fitting(nodes, 2, gpus)
+
+
+def test_a_numbered_gpu_is_not_asked_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "ray", object())
+    monkeypatch.setattr(executor, "_way", Way("ray"))
+    with pytest.raises(UserError, match="device: cuda:1, but Ray chooses a GPU for each stack"):
+        run_all(STACKS, lambda stack, tell: None, torch.device("cuda:1"), 4, lambda count: None)
 
 
 def test_without_the_library_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

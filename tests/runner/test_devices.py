@@ -12,8 +12,9 @@ import torch
 from descent.cells import Cell
 from descent.errors import UserError
 from descent.runner import executor
-from descent.runner.devices import share, visible
+from descent.runner.devices import share
 from descent.runner.executor import Way, run_all
+from descent.training.devices import choose, visible
 from tests.fakes.core import small_params
 
 STACKS = [[Cell("video", "ucsd", "dust", "constrained", layers, 0.0, 0)] for layers in range(1, 7)]
@@ -31,12 +32,15 @@ def test_cuda_is_every_gpu_and_a_number_is_one(
     gpus(3, monkeypatch)
     assert visible(word) == [torch.device("cuda", index) for index in found]
     assert visible("cpu") == [torch.device("cpu")]
+    assert choose(word) == torch.device("cuda:1" if ":" in word else "cuda") and choose("cpu").type == "cpu"
 
 
 def test_what_is_not_there_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     gpus(2, monkeypatch)
     with pytest.raises(UserError, match=r"cuda:2, but there is cuda:0 to cuda:1 here; name one"):
         visible("cuda:2")
+    with pytest.raises(UserError, match="there is cuda:0 to cuda:1 here"):
+        choose("cuda:7")
     gpus(0, monkeypatch)
     assert visible("auto") == [torch.device("cpu")]
     for word in ("cuda", "cuda:0"):

@@ -13,8 +13,9 @@ from descent.config import Params
 from descent.costs.data import standin
 from descent.costs.steps import timed
 from descent.errors import UserError
-from descent.runner.devices import cores, share, visible
+from descent.runner.devices import cores, share
 from descent.tasks.common.items import setting
+from descent.training.devices import visible
 
 TABLE = Path("data/bench.csv")  # what `make bench` measured, by machine
 REFERENCE = "reference step"  # its row by which devices are compared

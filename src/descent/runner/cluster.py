@@ -51,11 +51,33 @@ def run_all(
             all retries of a stack were lost, or a stack failed for what a user can mend.
     """
     ray = _library()
-    needs = {"num_cpus": threads(planned), "num_gpus": 0.0}
-    if device.type != "cpu":
-        needs = {"num_cpus": 0, "num_gpus": shares.get(stacks[0][0].model, shares["default"])}
+    if device.index is not None:
+        raise UserError(f"device: {device}, but Ray chooses a GPU for each stack: set device: cuda or auto")
     with _connected(ray, settings):
+        asked = 0.0 if device.type == "cpu" else shares.get(stacks[0][0].model, shares["default"])
+        needs = fitting([node["Resources"] for node in ray.nodes() if node["Alive"]], threads(planned), asked)
         _together(ray, stacks, work, needs, threads(planned), progress, settings)
+
+
+def fitting(hosts: Sequence[Mapping[str, float]], own_threads: int, gpus: float) -> dict[str, float | int]:
+    """What a stack asks of a host, so that some host has it: what none has Ray would wait for without end.
+
+    Args:
+        hosts: the resources of each, by Ray's names.
+        own_threads: of a stack on a CPU; as many as the largest host has are enough.
+        gpus: of a stack on GPUs the share of one, else 0.
+
+    Raises:
+        UserError: no host has a GPU, or no host gives Ray a core.
+    """
+    name = "GPU" if gpus else "CPU"
+    most = max((host.get(name, 0.0) for host in hosts), default=0.0)
+    if not most:
+        raise UserError(
+            f"no host of the Ray cluster has a {name} to give: start one with some (`ray start --num-gpus`, "
+            "`--num-cpus`), or set device in params.yaml to what there is"
+        )
+    return {"num_cpus": 0, "num_gpus": gpus} if gpus else {"num_cpus": min(own_threads, most), "num_gpus": 0.0}
 
 
 def _together(

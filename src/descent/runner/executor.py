@@ -15,8 +15,9 @@ from descent.config import Params
 from descent.errors import UserError
 from descent.io import processes
 from descent.runner import store
-from descent.runner.devices import cores, share, threads, visible
+from descent.runner.devices import cores, share, threads
 from descent.runner.schema import ALONE, Ray
+from descent.training.devices import visible
 
 Work = Callable[[Sequence[Cell], Callable[[int], Any]], None]
 
@@ -109,8 +110,9 @@ def _side_by_side(
                 for future in done:
                     future.result()
         except BrokenProcessPool:
+            kind = "cpu" if places[0] is None else "cuda"
             raise UserError(
-                "a process was killed, most likely for lack of memory: lower training.stack_elements.cpu "
+                f"a process was killed, most likely for lack of memory: lower training.stack_elements.{kind} "
                 "or the batch, and run the same command again"
             ) from None
         except BaseException:  # an epoch may be long

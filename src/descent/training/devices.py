@@ -5,17 +5,32 @@ import torch
 from descent.errors import UserError
 
 
-def choose(device: str) -> torch.device:
-    """The device named by params.yaml's `device`: auto takes a GPU where there is one.
+def visible(device: str) -> list[torch.device]:
+    """The devices that params.yaml's `device` stands for: every GPU there is for `cuda` and, with one, for `auto`.
 
     Raises:
-        UserError: cuda is asked for and there is none.
+        UserError: no GPU where one is asked for, or none of that number.
     """
-    if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if device == "cuda" and not torch.cuda.is_available():
-        raise UserError("device: cuda, but torch sees no GPU here; set device: auto or cpu in params.yaml")
-    return torch.device(device)
+    word, _, number = device.partition(":")
+    if word == "cpu" or (word == "auto" and not torch.cuda.is_available()):
+        return [torch.device("cpu")]
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if not count:
+        raise UserError(f"device: {device}, but torch sees no GPU here; set device: auto or cpu in params.yaml")
+    if number and int(number) >= count:
+        known = "cuda:0 alone" if count == 1 else f"cuda:0 to cuda:{count - 1}"
+        raise UserError(f"device: {device}, but there is {known} here; name one of these, or set device: auto")
+    return [torch.device("cuda", int(number))] if number else [torch.device("cuda", i) for i in range(count)]
+
+
+def choose(device: str) -> torch.device:
+    """The device named by params.yaml's `device`; `cuda` without a number is every GPU, or the one set.
+
+    Raises:
+        UserError: as `visible`.
+    """
+    first = visible(device)[0]
+    return first if ":" in device else torch.device(first.type)
 
 
 def autocast(device: torch.device, precision: str) -> torch.autocast:
@@ -25,4 +40,5 @@ def autocast(device: torch.device, precision: str) -> torch.autocast:
     """
     torch.set_flush_denormal(True)  # saturated softmax weights underflow
     torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
+    torch.backends.cudnn.allow_tf32 = precision == "tf32"  # convolutions, which else always would
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16")

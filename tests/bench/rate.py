@@ -1,0 +1,92 @@
+"""make bench: how much of the device's matrix rate a stack of cells reaches, and what Table 3's grid would take.
+
+The device's own rate is measured in the same run, as a product of matrices of the size of a stack's largest. The
+products of a step are counted by torch's FlopCounterMode: those of f, of its gradients, and no others.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from descent import config
+from descent.cells import grid
+from descent.config import Params
+from tests.bench.steps import CELLS, DEVICE, Size, arm, clock, dust, stepper
+from tests.bench.table import record
+
+SIZE = Size(1024, 7, 32, 20)
+MODELS = ("ut", "dust")
+SECONDS = 20.0
+
+
+def work(step: Callable[[], None]) -> int:
+    """Floating-point operations of the matrix products of one step."""
+    with FlopCounterMode(display=False) as counted:
+        step()
+    return counted.get_total_flops()
+
+
+def per_second(call: Callable[[], None], seconds: float) -> float:
+    """How often `call` is done in a second, after one that is not counted."""
+    call()
+    began = clock()
+    call()
+    times = max(1, int(seconds / max(clock() - began, 1e-6)))
+    began = clock()
+    for _ in range(times):
+        call()
+    return times / (clock() - began)
+
+
+def matrix_rate(size: Size, cells: int, precision: torch.dtype, seconds: float) -> float:
+    """Floating-point operations a second of the product of all sequences of a batch with a dictionary."""
+    rows = size.batch * size.tokens
+    left = torch.randn(cells, rows, size.atoms, device=DEVICE, dtype=precision)
+    right = torch.randn(cells, size.atoms, size.atoms, device=DEVICE, dtype=precision)
+    return 2 * cells * rows * size.atoms**2 * per_second(lambda: torch.bmm(left, right), seconds)
+
+
+def steps_of_grid(values: Params) -> int:
+    """Training steps of all cells of UT and DUST in the profile `paper`, each cell for itself."""
+    paper = values.model_copy(update={"profile": "paper", "arms": ["constrained", "unconstrained"]})
+    total = 0
+    for model in MODELS:
+        budget = paper.model_budget(model)
+        inputs = budget["epoch_inputs"] or 0
+        cells = sum(len(grid(paper, "video", dataset, model)) for dataset in paper.video.datasets)
+        total += cells * budget["epochs"] * (inputs // budget["batch"])
+    return total
+
+
+def measured(size: Size, values: Params, seconds: float = SECONDS) -> dict[str, float]:
+    """Of a stack of CELLS constrained DUST cells: its steps a second over a single run's, its share of the matrix
+    rate, and the hours that Table 3's UT and DUST would take at its pace."""
+
+    def run(cells: int) -> Callable[[], None]:
+        model = dust(size, cells, shared=False)
+        return stepper(model, arm(values, "constrained", size, cells), size, values, cells)
+
+    single, stack = run(1), run(CELLS)
+    alone, together = per_second(single, seconds), CELLS * per_second(stack, seconds)
+    precision = torch.bfloat16 if values.training.precision == "bf16" else torch.float32
+    share = work(stack) / CELLS * together / matrix_rate(size, CELLS, precision, seconds)
+    return {"gain": together / alone, "share": share, "hours": steps_of_grid(values) / together / 3600}
+
+
+def main() -> None:
+    """Print and record the three numbers."""
+    values = config.load()
+    found = measured(SIZE, values, SECONDS)
+    told = f"{CELLS} constrained DUST cells, {SIZE}, {values.training.precision}"
+    print(told)
+    print(f"  {found['gain']:.2f} times the steps of single runs (to reach on a GPU: 5)")
+    print(f"  {found['share']:.0%} of the matrix rate (to reach on a GPU: 40 %)")
+    print(f"  Table 3's UT and DUST at this pace: {found['hours']:.2g} h (to reach on one H200: 0.5)")
+    record("stack / single runs, steps a second", told, found["gain"], "at least 5 on a GPU", DEVICE)
+    record("share of the matrix rate", told, found["share"], "at least 0.4 on a GPU", DEVICE)
+    record("hours of Table 3's UT and DUST", f"at the pace of {told}", found["hours"], "0.5 on one H200", DEVICE)
+
+
+if __name__ == "__main__":
+    main()
