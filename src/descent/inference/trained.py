@@ -71,14 +71,14 @@ def default(params: Params, task: str) -> Path:
 def _item(params: Params, folder: Path) -> Item:
     """The stage's cells of which one lies in this folder."""
     place, runs = folder.resolve(), RUNS.resolve()
-    match place.relative_to(runs).parts if place.is_relative_to(runs) else ():
+    match place.relative_to(runs).parts if place.is_relative_to(runs) and place.is_dir() else ():
         case ("study", name, _):
             item = of_study(params, name)
         case (task, dataset, model, _) if task in ("video", "text", "lm"):
             item = of_model(params, task, dataset, model)
         case _:
             item = None
-    if item is None or not place.is_dir():
+    if item is None:
         raise UserError(
             f"there is no trained cell {folder}: name a folder such as "
             "data/runs/video/ucsd/dust/constrained-L3-eps0.13-seed0"
