@@ -28,6 +28,7 @@ $(VENV)/installed: requirements.txt requirements-dev.txt
 	touch $@
 
 repro: setup whole-lock  ## run the pipeline on params.yaml's profile (demo: generated data, CPU, minutes)
+	@python -m stages.sources
 	@told=; for phase in models studies drawings; do \
 		began=$$SECONDS; echo "== $$phase"; \
 		$(MAKE) --no-print-directory --jobs 2 $$phase || exit 1; \

@@ -49,14 +49,21 @@ def test_everything_that_is_missing_is_told_at_once_with_its_place(here: Path) -
 def test_what_is_there_or_not_in_use_is_not_asked_for(here: Path) -> None:
     for name in ("avenue", "weights/vit", "tokenizers/roberta"):
         (here / "copies" / name).mkdir(parents=True)
+    assert "5 of 5" in told({}), "a folder with nothing in it is no copy"
+    for name in ("avenue", "weights/vit", "tokenizers/roberta"):
+        (here / "copies" / name / "file").touch()
     assert "2 of 5" in told({}) and "avenue" not in told({})
     assert "1 of 3" in told({"text.models": []}), "without a text model neither texts nor tokenizers"
     (here / "copies/ucsd").mkdir()
-    assert inventory.check(small_params(LOCAL | {"local_data": "copies", "text.models": []}), "ucsd") == []
+    (here / "copies/ucsd/file").touch()
+    video = small_params(LOCAL | {"local_data": "copies", "text.models": []})
+    assert inventory.check(video, "ucsd") == []
+    assert inventory.told(video)[0] == "there: data set avenue: copies/avenue" and len(inventory.told(video)) == 3
 
 
 def test_generated_data_need_nothing() -> None:
     assert inventory.needs(small_params()) == [] == inventory.check(small_params(), "ucsd")
+    assert inventory.told(small_params()) == ["profile demo needs nothing from outside: its data are generated"]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def check(params: Params, dataset: str) -> list[str]:
         UserError: copies of the user's own are missing: all of them, and where to put each.
     """
     found = needs(params)
-    missing = [need for need in found if need.path is not None and not need.path.exists()]
+    missing = [need for need in found if need.path is not None and not _there(need.path)]
     if missing:
         lines = [f"  {need.what}: {need.path}{need.holding}" for need in missing]
         raise UserError(
@@ -55,6 +55,23 @@ def check(params: Params, dataset: str) -> list[str]:
         )
     asked = _of_dataset(dataset)
     return [f"{need.what}: {_fetched(need, need.what == asked)}" for need in found if need.url or need.hub]
+
+
+def told(params: Params) -> list[str]:
+    """All that the profile in use needs from outside, a line each: what is there, then what will be fetched.
+
+    Raises:
+        UserError: as `check`.
+    """
+    fetched = check(params, "")
+    there = [f"{need.what}: {need.path}" for need in needs(params) if need.path is not None]
+    lines = [f"there: {line}" for line in there] + [f"to be fetched: {line}" for line in fetched]
+    return lines or [f"profile {params.profile} needs nothing from outside: its data are generated"]
+
+
+def _there(path: Path) -> bool:
+    """Whether there is a file, or a folder with something in it."""
+    return path.is_file() or (path.is_dir() and any(path.iterdir()))
 
 
 def _of_dataset(name: str) -> str:

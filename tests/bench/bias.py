@@ -1,4 +1,4 @@
-"""python -m tests.bench.bias: how far a ratio of batch means is from the ratio of means, on cells that are trained.
+"""python -m tests.bench.bias: how far a ratio of batch means is from the ratio of means, on trained cells.
 
 Of `constraint: ratio` the duals see E[mean_B f_l / mean_B f_{l-1}], while the constraint is on E f_l / E f_{l-1}.
 `dual_mean` lets them look at running means, of which the ratio has less bias. Both are measured here on training

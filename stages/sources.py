@@ -1,0 +1,12 @@
+"""python -m stages.sources: what the profile in use needs from outside, before anything is made."""
+
+from descent import config, errors, inventory
+
+
+def main() -> None:
+    """Print what is there and what will be fetched; end where something is missing, with where to put it."""
+    print("\n".join(inventory.told(config.load())))
+
+
+if __name__ == "__main__":
+    errors.run(main)
