@@ -88,7 +88,7 @@ def report(run: Run) -> str:
         models=judged.models_alone(card, run.models, params),
         controls=sections.controls(run.controls, params),
         shifts=sections.shifts(run.shifts, params),
-        figures=", ".join(f"[{name}](figures/{name})" for name in run.figures),
+        figures=sections.figures(run.figures),
         departures=" ".join(sections.departures(params)),
         paper=section(params.video.evaluation.gammas, _sigmas(run)).strip(),
         limits=[f"Left out of this run: {'; '.join(left_out(params))}."] if left_out(params) else [],

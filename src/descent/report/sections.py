@@ -1,6 +1,7 @@
 """The tables and sentences of REPORT.md, in Markdown: each from a table of the run."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -9,6 +10,7 @@ import pandas as pd
 
 from descent.components import TASKS
 from descent.config import Params
+from descent.figures.parts import catalogue
 from descent.report.markdown import listed, pipe
 
 SPLITS = ("train", "validation", "test")
@@ -197,6 +199,16 @@ def _interval(row: Mapping[str, Any], name: str, prefix: str = "", unit: str = "
 
 def _percent(value: float, unit: str = "%") -> str:
     return ABSENT if pd.isna(value) else f"{100 * value:+.2f} {unit}"
+
+
+def figures(files: Sequence[str]) -> str:
+    """A line for every published file: its title as a link, and its caption folded away."""
+    lines = []
+    for file in files:
+        entry = catalogue.module(file.partition(".")[0])
+        caption = escape(" ".join(entry.CAPTION.split()))
+        lines.append(f'<details><summary><a href="figures/{file}">{entry.TITLE}</a></summary>{caption}</details>')
+    return "\n".join(lines)
 
 
 def departures(params: Params) -> list[str]:

@@ -114,7 +114,7 @@ def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
             shallow = curves.curve(rows, "layer", metric, **at_level, arm=arm, layers=depth)
             axes.plot(shallow.index[-1:], shallow.iloc[-1:], color=color, zorder=4, **SHALLOW)
     study = "" if panel.experiment == panel.task else f"\nstudy {panel.experiment}"
-    axes.set_title(f"{style.name(panel.model)}, {style.name(panel.dataset)}{study}")
+    axes.set_title(style.wrapped(f"{style.name(panel.model)}, {style.name(panel.dataset)}") + study)
     axes.set(xlabel="layers computed", ylabel=words)
     axes.xaxis.get_major_locator().set_params(integer=True)
     if metric == "accuracy":

@@ -1,6 +1,7 @@
 """One look for every figure: sizes for print, a colour and dashes for every arm, names, and bytes that repeat."""
 
 from pathlib import Path
+from textwrap import fill
 
 import matplotlib
 import numpy as np
@@ -154,6 +155,11 @@ def picture(
     for spine in axes.spines.values():
         spine.set_visible(framed)
     return axes
+
+
+def wrapped(words: str) -> str:
+    """A title in lines that fit a panel of a quarter of the text's width."""
+    return fill(words, 24)
 
 
 def shade(arm: str, step: int, steps: int) -> tuple[float, ...]:

@@ -13,6 +13,7 @@ from descent.config import Params
 from descent.figures.parts import curves, style
 
 DEPTH = np.linspace(0, 1, 41)
+ROOM = 0.3  # of the logarithmic scale, below all curves, for the counts
 TASKS = ("video", "text")
 TITLE = "Descent over all training settings"
 CAPTION = """
@@ -53,8 +54,10 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             axes = figure.add_subplot(spot, sharey=first)
             first = first or axes
             _draw_model(axes, select(normalised, model=model), select(cells, model=model), params)
-            axes.set(title=f"{style.name(model)}, {task}", xlabel="relative depth")
+            axes.set(title=style.wrapped(f"{style.name(model)}, {task}"), xlabel="relative depth")
             axes.tick_params(labelleft=axes is first)
+        low, high = first.get_ylim()
+        first.set_ylim(low * (low / high) ** ROOM, high)
         first.set_ylabel("loss / loss at the first\nconstrained layer ↓")
     style.legend(figure)
     return figure
