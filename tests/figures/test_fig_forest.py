@@ -91,3 +91,12 @@ def test_each_model_stands_below_its_claim_and_is_hollow_where_it_is_left_out(
     faces = [line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "s"]
     assert faces[0] != "none" == faces[1]
     assert "P4" in words and "part of the claim" in words and {"UT", "DUST"} <= set(words)
+
+
+def test_a_claim_of_one_model_names_it_and_has_no_row_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"claim": "video_ood", "low": 0.0, "high": 0.02, "unit": "percent", "model": "ut", "estimate": 0.01}
+    models = pd.DataFrame([row | {"why": ""}], columns=scorecard.BY_MODEL)
+    axes, words = drawn(monkeypatch, fake_params(REAL), card(), models)
+    assert not markers(axes, "s") and any(text.endswith(", UT") for text in words)
+    axes, words = drawn(monkeypatch, fake_params(REAL), card(), models.assign(why="P4"))
+    assert len(markers(axes, "s")) == 1 and "UT" in words, "what is left out keeps its reason"

@@ -20,8 +20,9 @@ CAPTION = """
 Ours, not the paper's. Each primary claim of the scorecard: the estimate with its 95 % interval over seeds and
 test items (percent of log-RMSE for video, points of accuracy for text and language models), the smallest effect
 of interest or the margin (band), and the paper's own value where its tables give one (diamond). A price is good
-where it is small, all else where it is large. Below it each model by itself (square); one that fails a
-precondition is hollow, and is no part of the claim. A claim that is not tested has no estimate of its own.
+where it is small, all else where it is large. Below it each of its models by itself (square) if they are several;
+one that fails a precondition is hollow, and is no part of the claim. A claim that is not tested has no estimate of
+its own.
 """
 PARAMETERS = ["eps", "text.eps", "lm.eps", "comparison", "profiles.${profile}.video.seeds"]
 TASKS = ("video", "text", "lm")
@@ -62,11 +63,14 @@ def forest(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> Figure:
 
 
 def _rows(card: pd.DataFrame, models: pd.DataFrame) -> list[dict[str, Any]]:
-    """The claims, each with its models that have a number behind it."""
+    """The claims, each with its models that have a number behind it; one that has a single model is `of` it."""
     found = []
     for claim in card.to_dict("records"):
         own = models[(models["claim"] == claim["claim"]) & models["estimate"].notna()]
-        found += [claim, *own.to_dict("records")]
+        if len(own) == 1 and not own["why"].item():
+            found.append(claim | {"of": own["model"].item()})
+        else:
+            found += [claim, *own.to_dict("records")]
     return found
 
 
@@ -93,7 +97,7 @@ def _verdict(row: dict[str, Any], synthetic: bool) -> str:
     if row["verdict"] == NOT_TESTED:
         return f"{NOT_TESTED} (synthetic)" if synthetic else NOT_TESTED
     seeds, settings = (scorecard.number_of(row[f"{word}s"], word) for word in ("seed", "setting"))
-    return f"{row['verdict']}\n{seeds}, {settings}"
+    return f"{row['verdict']}\n{seeds}, {settings}" + (f", {style.name(row['of'])}" if "of" in row else "")
 
 
 def _named(row: dict[str, Any]) -> str:
