@@ -17,7 +17,7 @@ from descent.config import Params
 from descent.inference import trained
 from descent.tasks.common.items import feed
 from descent.training.devices import autocast
-from tests.bench.steps import DEVICE
+from tests.bench.steps import device
 from tests.bench.table import record
 
 BATCHES, DECAY = 512, 0.9
@@ -54,7 +54,7 @@ def losses(values: Params, cell: Cell) -> Losses:
     folder = paths.runs_folder("video", cell.dataset, cell.model) / cell.name
     _, net = trained.load(values, folder)
     task = feed(values, "video", cell.dataset, cell.model).task([cell])
-    with autocast(DEVICE, values.training.precision):
+    with autocast(device(), values.training.precision):
         batches = (task.batch(*divmod(number, task.steps)) for number in range(BATCHES))
         return np.stack([task.losses(net, batch)[0].cpu().numpy() for batch in batches])
 
@@ -81,7 +81,7 @@ def main() -> None:
             worst = int(np.abs(found).argmax())
             said.append(f"{found[worst] / asked:+.2e} ± {2 * error[worst] / asked:.0e} (layer {worst + 1})")
             what = "bias of a ratio of batch means" if not decay else f"the same of running means, decay {decay}"
-            record(what, told, float(found[worst] / asked), "small beside the margin", DEVICE)
+            record(what, told, float(found[worst] / asked), "small beside the margin", device())
         print(f"  {told}: {'; '.join(said)}", flush=True)
 
 

@@ -18,7 +18,7 @@ from descent.tasks.lm.data import Instructions, load
 from descent.tasks.lm.feed import feed
 from descent.tasks.lm.prepare import prepare
 from descent.tasks.lm.raw import fetch
-from tests.bench.steps import DEVICE, PAIR, fed_stepper, ratio
+from tests.bench.steps import PAIR, device, fed_stepper, ratio
 from tests.bench.table import record
 
 VOCABULARY = 4096  # of the model; the demo's tokens are the first of them
@@ -52,17 +52,17 @@ def instructions(values: Params, folder: Path) -> Instructions:
 
 def steppers(values: Params, data: Instructions) -> list[Callable[[], None]]:
     """For each arm a function that makes one training step on the next batch of the first epoch."""
-    made, cells = feed(values, data, "causal_lm", DEVICE), grid(values, "lm", "alpaca", "causal_lm")
+    made, cells = feed(values, data, "causal_lm", device()), grid(values, "lm", "alpaca", "causal_lm")
     return [fed_stepper(made, values, next(cell for cell in cells if cell.arm == arm)) for arm in PAIR]
 
 
 def peak(step: Callable[[], None], folder: Path) -> float:
     """Megabytes that a step takes at most beyond the weights and the optimizer's moments, which stay."""
-    if DEVICE.type == "cuda":
-        torch.cuda.reset_peak_memory_stats(DEVICE)
-        before = torch.cuda.memory_allocated(DEVICE)
+    if device().type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device())
+        before = torch.cuda.memory_allocated(device())
         step()
-        return (torch.cuda.max_memory_allocated(DEVICE) - before) / 1e6
+        return (torch.cuda.max_memory_allocated(device()) - before) / 1e6
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as measured:
         step()
     measured.export_chrome_trace(str(folder / "trace.json"))
@@ -101,8 +101,8 @@ def main() -> None:
                 memory = f"{sizes[0]:9.1f} / {sizes[1]:6.1f} MB = {sizes[0] / sizes[1]:.2f}"
                 print(f"  {kind:<12}{draws:<20}{times}{memory}", flush=True)
                 what = f"causal LM, {kind}, readout of {draws}"
-                record("constrained step / unconstrained", what, share, "at most 1.3", DEVICE)
-                record("constrained memory / unconstrained", what, sizes[0] / sizes[1], "at most 1.1", DEVICE)
+                record("constrained step / unconstrained", what, share, "at most 1.3", device())
+                record("constrained memory / unconstrained", what, sizes[0] / sizes[1], "at most 1.1", device())
 
 
 if __name__ == "__main__":

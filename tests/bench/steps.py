@@ -8,6 +8,7 @@ data/bench.csv.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 
 import torch
@@ -30,7 +31,6 @@ from descent.training.devices import choose
 from descent.training.loop import primal_dual_step
 from tests.bench.table import record
 
-DEVICE = choose(config.load().device)
 PAIR = ("constrained", "unconstrained")
 PIXELS, CELLS = 256, 10
 
@@ -64,7 +64,7 @@ def relu_codes(size: Size, cells: int) -> nn.Module:
 def arm(values: Params, name: str, size: Size, cells: int = 1) -> Base:
     """An arm as the video experiments have it for DUST."""
     cell = Cell("video", "ucsd", "dust", name, size.layers, 0.13, seed=0)
-    return load("arms", name).Arm([setting(values, cell).values] * cells, size.layers, DEVICE)
+    return load("arms", name).Arm([setting(values, cell).values] * cells, size.layers, device())
 
 
 def stepper(model: nn.Module, own: Base, size: Size, values: Params, cells: int) -> Callable[[], None]:
@@ -72,9 +72,9 @@ def stepper(model: nn.Module, own: Base, size: Size, values: Params, cells: int)
     stream = torch.Generator().manual_seed(0)
     clean = torch.rand(1, size.batch, size.tokens, PIXELS, generator=stream)
     noisy = (clean + 0.05 * torch.randn(clean.shape, generator=stream)).repeat(cells, 1, 1, 1)
-    model, noisy, clean = model.to(DEVICE), noisy.to(DEVICE), clean.to(DEVICE)
+    model, noisy, clean = model.to(device()), noisy.to(device()), clean.to(device())
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-5, fused=True)
-    alive = torch.ones(cells, dtype=torch.bool, device=DEVICE)
+    alive = torch.ones(cells, dtype=torch.bool, device=device())
 
     def losses(net: nn.Module, batch: tuple) -> torch.Tensor:
         return denoising_losses(net, *batch)
@@ -87,11 +87,11 @@ def stepper(model: nn.Module, own: Base, size: Size, values: Params, cells: int)
 
 def fed_stepper(made: Feed, values: Params, cell: Cell) -> Callable[[], None]:
     """A function that makes one training step of a cell on the next batch of the first epoch, past any warm-up."""
-    net, task, asked = made.build([cell]).to(DEVICE), made.task([cell]), setting(values, cell)
-    own = load("arms", cell.arm).Arm([asked.values], cell.layers, DEVICE)
+    net, task, asked = made.build([cell]).to(device()), made.task([cell]), setting(values, cell)
+    own = load("arms", cell.arm).Arm([asked.values], cell.layers, device())
     optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[made.primal.kind]
     optimizer = optimizer(net.parameters(), lr=1e-5, fused=True)
-    alive, number = torch.ones(1, dtype=torch.bool, device=DEVICE), count()
+    alive, number = torch.ones(1, dtype=torch.bool, device=device()), count()
 
     def step() -> None:
         batch = task.batch(0, next(number) % task.steps)
@@ -117,18 +117,24 @@ def ratio(
     return ones.median().item(), twos.median().item(), (ones / twos).median().item()
 
 
+@cache
+def device() -> torch.device:
+    """That of params.yaml; asked for when something is measured, and not when a test imports this."""
+    return choose(config.load().device)
+
+
 def clock() -> float:
     """Seconds: on a CPU the process's own, on a GPU those until all that it was told is done."""
-    if DEVICE.type == "cpu":
+    if device().type == "cpu":
         return time.process_time()
-    torch.cuda.synchronize(DEVICE)
+    torch.cuda.synchronize(device())
     return time.perf_counter()
 
 
 def main() -> None:
     """Print both tables."""
     values = config.load()
-    limit = values.training.stack_elements.model_dump()[DEVICE.type]
+    limit = values.training.stack_elements.model_dump()[device().type]
     print("One training step, constrained / unconstrained, same architecture (at most 1.10)")
     for size in SIZES:
         for model, build in {
@@ -140,7 +146,7 @@ def main() -> None:
             pair = [stepper(build(), arm(values, name, size), size, values, 1) for name in PAIR]
             one, two, share = ratio(*pair)
             print(f"  {model:<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-            record("constrained step / unconstrained", f"{model}, {size}", share, "at most 1.10", DEVICE)
+            record("constrained step / unconstrained", f"{model}, {size}", share, "at most 1.10", device())
     print(f"{CELLS} cells, single runs / stacks as planned for this device (to stay above: 1)")
     for size in SIZES:
         width = max(1, limit // (size.batch * size.tokens * size.atoms))
@@ -154,10 +160,10 @@ def main() -> None:
         }
         one, two, share = ratio(*(lambda steps=steps: [step() for step in steps] for steps in runs.values()))
         print(f"  stacks of {width:<3}{'':<18}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-        record("10 single runs / stacks", f"DUST, {size}, stacks of {width}", share, "at least 1", DEVICE)
-    seconds = reference_seconds(values, DEVICE)
+        record("10 single runs / stacks", f"DUST, {size}, stacks of {width}", share, "at least 1", device())
+    seconds = reference_seconds(values, device())
     print(f"The step by which devices are compared (make estimate): {seconds:.3g} s")
-    record(REFERENCE, "constrained DUST, profile paper, s", seconds, "", DEVICE)
+    record(REFERENCE, "constrained DUST, profile paper, s", seconds, "", device())
 
 
 if __name__ == "__main__":

@@ -5,12 +5,13 @@ import pytest
 from descent import config
 from tests.bench import rate
 from tests.bench.steps import CELLS, PIXELS, Size, arm, dust, stepper
+from tests.fakes.core import PARAMS
 
 SIZE = Size(256, 2, 4, 5)
 
 
 def products(size: Size, cells: int) -> int:
-    values, model = config.load(), dust(size, cells, shared=False)
+    values, model = config.load(PARAMS), dust(size, cells, shared=False)
     return rate.work(stepper(model, arm(values, "constrained", size, cells), size, values, cells))
 
 
@@ -25,13 +26,13 @@ def test_the_products_of_a_step_grow_as_their_matrices_do() -> None:
 
 
 def test_table_3_has_180_cells_of_60_epochs_of_1024_steps() -> None:
-    assert rate.steps_of_grid(config.load()) == 180 * 60 * 1024
+    assert rate.steps_of_grid(config.load(PARAMS)) == 180 * 60 * 1024
 
 
 def test_a_stacks_pace_is_that_of_all_its_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     paces = iter([100.0, 50.0, 4.0])  # single steps, a stack's steps and products of the reference, a second
     monkeypatch.setattr(rate, "per_second", lambda call, seconds: next(paces))
-    values = config.load()
+    values = config.load(PARAMS)
     found = rate.measured(SIZE, values)
     assert found["gain"] == CELLS * 50 / 100
     assert found["hours"] == pytest.approx(rate.steps_of_grid(values) / (CELLS * 50) / 3600)

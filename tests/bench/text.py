@@ -12,7 +12,7 @@ from descent.tasks.text import data as text
 from descent.tasks.text.feed import feed
 from descent.tasks.text.prepare import prepare
 from descent.tasks.text.raw import fetch
-from tests.bench.steps import DEVICE, PAIR, fed_stepper, ratio
+from tests.bench.steps import PAIR, device, fed_stepper, ratio
 from tests.bench.table import record
 
 
@@ -34,12 +34,12 @@ def main() -> None:
         print("One training step, constrained / unconstrained (at most 1.05)")
         for model in values.text.models:
             data = tokens(values, "imdb", values.models[model]["tokenizer"], Path(folder))
-            made, cells = feed(values, data, model, DEVICE), grid(values, "text", "imdb", model)
+            made, cells = feed(values, data, model, device()), grid(values, "text", "imdb", model)
             firsts = [next(cell for cell in cells if cell.arm == arm) for arm in PAIR]
             pair = [fed_stepper(made, values, cell) for cell in firsts]
             one, two, share = ratio(*pair)
             print(f"  {model:<12}{1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-            record("constrained step / unconstrained", f"{model} of the demo", share, "at most 1.05", DEVICE)
+            record("constrained step / unconstrained", f"{model} of the demo", share, "at most 1.05", device())
         print("Padding, share of the positions of a training epoch (to stay below: 0.15), and if shuffled alone")
         for dataset in values.text.datasets:
             train, stream = tokens(values, dataset, "bert", Path(folder)).split("train"), np.random.default_rng(0)

@@ -27,7 +27,7 @@ from descent.tasks.video.prepare import prepare
 from descent.tasks.video.raw import fetch
 from descent.tasks.video.schema import Generate, Source
 from descent.tasks.video.sweep import sweep
-from tests.bench.steps import DEVICE, SIZES, Size, dust, ratio
+from tests.bench.steps import SIZES, Size, device, dust, ratio
 from tests.bench.table import record
 
 REPEATS, DATASET, LEVELS = 3, "avenue", 12
@@ -61,7 +61,9 @@ def decoding(values: Params, clips: int, frames: int) -> None:
     ones, twos = np.array(pairs).T
     share = float(np.median(ones / twos))
     print(f"Preparing {count} frames: {count / np.median(twos):.0f} a second, {share:.2f} of bare OpenCV")
-    record("preparing video / bare OpenCV", f"{clips + 1} clips of {frames} frames", share, "at least 0.8", DEVICE)
+    record(
+        "preparing video / bare OpenCV", f"{clips + 1} clips of {frames} frames", share, "at least 0.8", device()
+    )
 
 
 def scenes(size: Size) -> Sequences:
@@ -74,8 +76,8 @@ def scenes(size: Size) -> Sequences:
 def sweeping(values: Params, size: Size) -> None:
     """Forward passes that a level of a shift takes: of the noise of training at many levels, of all at theirs."""
     budget = values.video.evaluation.model_copy(update={"noise_draws": 1, "batch": size.batch})
-    net, inputs = dust(size, 1, shared=True).eval().to(DEVICE), scenes(size)
-    batch = torch.rand(1, size.batch, size.tokens, 256, device=DEVICE)
+    net, inputs = dust(size, 1, shared=True).eval().to(device()), scenes(size)
+    batch = torch.rand(1, size.batch, size.tokens, 256, device=device())
 
     @torch.no_grad()
     def passes(levels: int) -> None:
@@ -83,19 +85,21 @@ def sweeping(values: Params, size: Size) -> None:
             [net.readout(state) for state in net.states(batch)]
 
     def share(apply: Shifted, levels: list[float]) -> float:
-        ask = partial(sweep, net, inputs, levels, apply, 0.25, 1, budget, DEVICE)
+        ask = partial(sweep, net, inputs, levels, apply, 0.25, 1, budget, device())
         return ratio(ask, partial(passes, len(levels)))[2]
 
     found = share(apply_of(values, TRAINED), np.linspace(0, 0.6, LEVELS).tolist())
     print(f"{LEVELS} levels, {size}: {found:.2f} passes a level (1.1)")
-    record("forward passes a gamma", f"DUST, {size}, {LEVELS} levels", found, "at most 1.1", DEVICE)
+    record("forward passes a gamma", f"DUST, {size}, {LEVELS} levels", found, "at most 1.1", device())
     tests = tested(values, inputs, "patches", 0.25)
     by_shift = {test.apply.name: share(test.apply, test.strengths) for test in tests}
     counts = [len(test.levels) for test in tests]
     found = float(np.average(list(by_shift.values()), weights=counts))
     told = ", ".join(f"{shift} {own:.2f}" for shift, own in by_shift.items())
     print(f"{sum(counts)} levels of {len(tests)} shifts, {size}: {found:.2f} passes each (1.2): {told}")
-    record("forward passes a level of a shift", f"DUST, {size}, {len(tests)} shifts", found, "at most 1.2", DEVICE)
+    record(
+        "forward passes a level of a shift", f"DUST, {size}, {len(tests)} shifts", found, "at most 1.2", device()
+    )
 
 
 def main(clips: str = "8", frames: str = "400") -> None:

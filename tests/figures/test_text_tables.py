@@ -84,13 +84,13 @@ def test_table4_has_ut_beside_the_papers_of_its_depth_and_dashes_elsewhere(resul
     assert ut["paper_constrained"].isna().all() and len(ut) == 6
 
 
-@pytest.mark.slow
 def test_areas_over_another_range_of_noise_stand_beside_none_of_the_papers(params: Params) -> None:
     wider = fake_params({"text.evaluation.gammas": [*params.text.evaluation.gammas, 4.0]})
     beside = [table4.build(fake_results(one), one).filter(like="paper_") for one in (params, wider)]
     assert beside[0].notna().any(axis=None) and beside[1].isna().all(axis=None)
 
 
+@pytest.mark.slow
 def test_table4_counts_the_papers_wins_over_the_whole_grid_and_tells_chance(params: Params) -> None:
     paper = fake_params({"profile": "paper"})
     table = table4.build(fake_results(paper), paper)

@@ -310,7 +310,7 @@ AVERAGES = pd.DataFrame(
     [
         {"average": "trimmed mean", "estimate": 0.02, "low": 0.01, "high": 0.03, "settings": 2},
         {"average": "one setting", "estimate": 0.04, "low": 0.01, "high": 0.07, "settings": 1}
-        | {"dataset": "ucsd", "model": "ut", "layers": 3},
+        | {"dataset": "ucsd", "model": "ut", "layers": 3, "eps": 0.13},
     ]
 ).assign(claim="video_ood", seeds=8)
 
@@ -332,7 +332,7 @@ def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproducti
         numbers=pd.DataFrame([{"model": "ut", "layers": 3, "arm": "constrained", "numbers": 65536}]),
         metas={"ucsd": META},
         made=[{"seconds": 3600.0, "cells_in_stack": 2, "device": "cpu (x)", "fingerprint": n} for n in "abcda"],
-        figures=["fig03_depth.png"],
+        figures={"fig03_depth.png": {"title": "Depth <L>", "caption": "What depth does."}},
     )
 
 
@@ -384,7 +384,7 @@ def test_a_form_that_is_not_the_papers_is_admitted(made_up: pd.DataFrame) -> Non
     usual, own = "objectives.constrained.constraint", "profiles.small.video.models.dust.arms.constrained"
     adam = {"constraint": "difference", "dual_optimizer": "adam", "dual_lr": 0.01}
     paper = fake_params(LITTLE | {usual: "difference", own: adam})
-    assert "the constrained problem is solved with" not in reproduction.report(run(paper, card(), made_up))
+    assert "The constrained problem of" not in reproduction.report(run(paper, card(), made_up))
     other = fake_params(LITTLE | {usual: "difference", own: adam | {"constraint": "ratio"}})
     report = reproduction.report(run(other, card(), made_up))
     assert "For DUST the constrained problem is solved with constraint ratio (difference)" in " ".join(
@@ -392,32 +392,34 @@ def test_a_form_that_is_not_the_papers_is_admitted(made_up: pd.DataFrame) -> Non
     )
 
 
-def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, averages: pd.DataFrame = AVERAGES) -> str:
-    cells, folders = cells_table(made_up, params), [Path("data/evidence/small-1")]
-    return reproduction.first_screen(rows, MODELS, averages, cells, folders, params)
+def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
+    rows.to_csv(folder / "claims.csv")
+    return reproduction.first_screen(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], params)
 
 
 def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
-    params: Params, made_up: pd.DataFrame
+    params: Params, made_up: pd.DataFrame, tmp_path: Path
 ) -> None:
-    words = screen(params, card(), made_up)
-    sentence, picture, verdicts, rests, averages, _, summary, models, end, scope = words.split("\n\n")
+    folder = tmp_path / "small-1"
+    folder.mkdir()
+    words = screen(params, card(), made_up, folder)
+    sentence, picture, verdicts, rests, averages, _, _, each, _, summary, models, end, scope = words.split("\n\n")
     assert sentence.startswith(
-        "**1 of the paper's 3 primary claims are reproduced on real data**; 1 undecided and 1 not tested yet "
-        "(judged on UT, with up to 27 settings and 8 seeds a claim). Whatever the average of the settings, "
-        "constrained models are better in video out of distribution. Cells whose loss falls at every layer: "
+        "**1 of the paper's 3 primary claims is reproduced on real data**; 1 undecided and 1 not tested (judged "
+        "on UT, with up to 27 settings and 8 seeds a claim). Cells whose loss falls at every layer: DUST "
     )
+    assert re.search(r"; UT \d+ of \d+ constrained and \d+ of \d+ unconstrained\.$", sentence)
     assert rests.startswith("<details><summary>What these rest on") and len(averages.splitlines()) == 2 + 2
     assert "| mean over 2, the protocol's | 2 % | 1 % to 3 % |  |" in averages
     assert re.search(r"UCSD, UT, L = 3 \| 4 % \| 1 % to 7 % \| \d+ / \d+ of \d+ \|", averages)
-    assert picture.endswith("(data/evidence/fig_forest.png)")
-    assert len(verdicts.splitlines()) == 2 + 3 and scope.startswith("Scope: DUST on UCSD (L = 3 ")
-    assert "reports: [small-1](data/evidence/small-1/REPORT.md)" in scope
+    assert each.count("small-1") == 2, "the two claims that this part could test"
+    assert picture.endswith(f"({tmp_path}/fig_forest.png)")
+    assert len(verdicts.splitlines()) == 2 + 3 and scope.startswith("Scope: video: DUST on UCSD (L = 3 ")
+    assert f"reports: [small-1]({folder}/REPORT.md)" in scope
     assert summary.startswith("<details><summary>") and end == "</details>", "a table that folds away"
     assert len(models.splitlines()) == 2 + 2 and "twice the epochs" in models
-    uncertain = AVERAGES.assign(low=[-0.01, 0.01])
-    assert "Whatever the average" not in screen(params, card(), made_up, uncertain)
-    none = screen(params, card().assign(verdict="not tested"), made_up)
+    none = screen(params, card().assign(verdict="not tested"), made_up, folder)
+    assert none.count("Statement of video_ood (not tested)") == 1, "a setting, and no average"
     assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
 
 

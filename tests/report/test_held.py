@@ -77,6 +77,11 @@ def test_settings_are_told_apart_by_depth() -> None:
     assert held.solver(cells, fake_params())[["layers", "cells"]].to_numpy().tolist() == [[2, 2], [3, 1]]
 
 
+def test_without_an_arm_that_enforces_there_is_no_row() -> None:
+    cells = pd.DataFrame([CELL | {"arm": "unconstrained"} | HELD])
+    assert held.solver(cells, fake_params()).empty
+
+
 HELD = {"feasible": True, "feasible_test": True, "active": True, "diverged": False, "clipped": 0.0}
 HELD |= {"oscillation": 0.1, "multiplier_oscillation": 0.1, "feasible_epochs": 1.0}
 

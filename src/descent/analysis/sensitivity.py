@@ -47,7 +47,7 @@ def _of_claim(own: pd.DataFrame, items: int, same: dict[str, object]) -> Iterato
     ways: dict[str, Average] = {TRIMMED: verdicts.trimmed}
     if len(settings) >= UNTRIMMED:
         ways[PLAIN] = lambda values: values.mean(0)
-    if len(set(places)) > 1:
+    if 1 < len(set(places)) < len(settings):
         ways[ALIKE] = lambda values: np.mean([values[places == place].mean(0) for place in set(places)], 0)
     for average, way in ways.items() if len(settings) > 1 else ():
         yield same | {"average": average, "settings": len(settings)} | _estimated(way(effects), items)
@@ -59,10 +59,3 @@ def _estimated(by_seed: Float[np.ndarray, "seeds resamples"], items: int) -> dic
     found = Estimate.of(by_seed, items)
     low, high = found.interval(LEVEL)
     return {"estimate": float(found.value), "low": float(low), "high": float(high)}
-
-
-def sides(found: pd.DataFrame) -> pd.Series:
-    """By claim of several settings where the intervals of its averages lie: -1 or 1 beside zero all, else 0."""
-    averages = found[found["average"] != ALONE]
-    side = np.sign(averages["low"]).where(np.sign(averages["low"]) == np.sign(averages["high"]), 0.0)
-    return side.groupby(averages["claim"], sort=False).agg(lambda own: own.iloc[0] if own.nunique() == 1 else 0.0)

@@ -161,14 +161,15 @@ def check_older(path: Path, made: Mapping[Path, Mapping[str, Any]]) -> None:
             raise UserError(f"{place} was trained before the last commit of {path}, which cannot judge it")
 
 
-def pictures(params: Params) -> list[Path]:
-    """The files of all figures and tables in use that show something, and no single inputs, frames or texts: PNG
-    and Markdown. A module of the catalogue that shows single inputs says so: `FRAMES = True`.
+def pictures(params: Params) -> dict[Path, dict[str, Any]]:
+    """The files of all figures and tables in use that show something, and no single inputs, frames or texts, with
+    what each says of itself; PNG and Markdown. A module of the catalogue that shows single inputs says so:
+    `FRAMES = True`.
 
     Raises:
         UserError: nothing was drawn, or a file is not what its sidecar tells of, or is of another profile.
     """
-    found = []
+    found = {}
     for path in sorted(catalogue.SHOWN.glob("*/*.json"), key=lambda path: path.name):
         told = json.loads(path.read_text())
         entry = catalogue.module(told["name"])
@@ -178,7 +179,7 @@ def pictures(params: Params) -> list[Path]:
         same = file.exists() and hashlib.sha256(file.read_bytes()).hexdigest() == told["files"][file.name]
         if told["profile"] != params.profile or not same:
             raise UserError(f"{file} is not that of this run: run `dvc repro`")
-        found.append(file)
+        found[file] = told
     if not found:
         raise UserError(f"{catalogue.SHOWN} holds no figure or table yet: run `dvc repro`")
     return found

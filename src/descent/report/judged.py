@@ -1,16 +1,18 @@
 """What became of the claims, in Markdown: verdicts, each model alone, and what they rest on."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from descent.analysis.claims import CLAIMS
 from descent.analysis.scorecard import number_of, written
-from descent.analysis.sensitivity import ALONE, TRIMMED, UNTRIMMED, sides
+from descent.analysis.sensitivity import ALONE, TRIMMED, UNTRIMMED
 from descent.analysis.verdicts import NOT_TESTED
+from descent.components import TASKS
 from descent.config import Params
-from descent.report.markdown import listed, pipe
+from descent.report.markdown import pipe
 from descent.report.sections import ABSENT, label
 
 CLAIM = (
@@ -68,14 +70,19 @@ def models_alone(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> st
 
 def averages(card: pd.DataFrame, found: pd.DataFrame, solver: pd.DataFrame, params: Params) -> str:
     """What each claim of the card says by other averages of its settings, and each setting alone with how many of
-    its constrained cells hold (sensitivity.table, held.solver); empty where there is none."""
-    units, rows = card.set_index("claim")[["statement", "unit"]], []
-    held = solver.set_index(["dataset", "model", "layers"])
+    its constrained cells hold (sensitivity.table, held.solver); empty where there is none. A claim that was not
+    tested has no average, and a study's cells are not those of the grid."""
+    units, rows = card.set_index("claim")[["statement", "unit", "verdict"]], []
+    held = solver.set_index(["dataset", "model", "layers", "eps"])
     for row in found[found["claim"].isin(units.index)].to_dict("records"):
-        statement, unit = units.loc[row["claim"]]
-        place = (row["dataset"], row["model"], row["layers"])
+        statement, unit, verdict = units.loc[row["claim"]]
+        if verdict == NOT_TESTED and row["average"] != ALONE:
+            continue
+        statement += f" ({NOT_TESTED})" if verdict == NOT_TESTED else ""
+        place = (row["dataset"], row["model"], row["layers"], row["eps"])
         estimate, low, high = (written(float(row[key]), unit) for key in ("estimate", "low", "high"))
-        cells = held.loc[place] if place in held.index else None
+        of_grid = CLAIMS[row["claim"]].experiment in TASKS and place in held.index
+        cells = held.loc[place] if of_grid else None
         feasible = "" if cells is None else "{validation:.0f} / {test:.0f} of {cells:.0f}".format(**cells)
         rows.append([statement, _averaged(row, params), estimate, f"{low} to {high}", feasible])
     header = ["claim", "mean over settings, or one", "here", "95 % interval", "feasible: validation / test"]
@@ -92,15 +99,14 @@ def _averaged(row: Mapping[str, Any], params: Params) -> str:
     return f"{'mean' if row['settings'] < UNTRIMMED else TRIMMED} over {row['settings']}, the protocol's"
 
 
-def by_every_average(card: pd.DataFrame, found: pd.DataFrame) -> list[str]:
-    """Of the claims of several settings which hold whatever the average, and which depend on it, in sentences."""
-    side = sides(found[found["claim"].isin(card["claim"])])
-    words = {"gain": {-1: "worse", 1: "better"}, "cost": {-1: "better", 1: "worse"}}
-    said = []
-    for way in ("worse", "better"):
-        names = [name for name, value in side.items() if value and words[CLAIMS[name].kind][value] == way]
-        where = {"gain": "out of distribution", "cost": "in distribution"}
-        claims = listed([f"{CLAIMS[name].experiment} {where[CLAIMS[name].kind]}" for name in names])
-        if names:
-            said.append(f"Whatever the average of the settings, constrained models are {way} in {claims}.")
-    return said
+def by_part(primary: pd.DataFrame, folders: Sequence[Path]) -> str:
+    """What each published part says of the primary claims by itself, corrected within its own six; empty where no
+    part could test one."""
+    rows = []
+    for folder in folders:
+        own = pd.read_csv(folder / "claims.csv")
+        own = own[own["claim"].isin(primary["claim"]) & (own["verdict"] != NOT_TESTED)]
+        for row in own.to_dict("records"):
+            words = _claim(row | {"why": ""})
+            rows.append([folder.name, row["statement"], *words[3:5], *words[6:]])
+    return pipe(["part", "claim", "here", "95 % interval", "p", "from", "verdict"], rows) if rows else ""

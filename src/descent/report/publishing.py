@@ -46,7 +46,7 @@ def publish(params: Params) -> Path:
         selection=held.selection(results, params),
         metas=metas,
         made=list(made.values()),
-        figures=[file.name for file in pictures],
+        figures={file.name: told for file, told in pictures.items()},
     )
     texts = {
         "REPORT.md": reproduction.report(run),

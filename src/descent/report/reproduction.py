@@ -42,7 +42,7 @@ class Run:
         averages: sensitivity.table.
         metas: what preparation noted, by folder (evidence.metas).
         made: `made_by` of every cell (evidence.records).
-        figures: names of the published files.
+        figures: what the published files say of themselves (evidence.pictures), by name.
     """
 
     params: Params
@@ -58,7 +58,7 @@ class Run:
     selection: pd.DataFrame
     metas: Mapping[str, Mapping[str, Any]]
     made: Sequence[Mapping[str, Any]]
-    figures: Sequence[str]
+    figures: Mapping[str, Mapping[str, Any]]
 
 
 def report(run: Run) -> str:
@@ -121,10 +121,11 @@ def first_screen(
     alone = judged.models_alone(card, own, params)
     reports = [f"[{folder.name}]({folder.as_posix()}/REPORT.md)" for folder in folders]
     parts = [
-        " ".join([said, *judged.by_every_average(primary, averages), sections.descending(cells, params)]),
+        f"{said} {sections.descending(cells, params)}",
         f"![{seen}]({root}/fig_forest.png)",
         judged.claims(primary, primary["verdict"].tolist()),
         _folded("What these rest on: other averages, and each setting", rests),
+        _folded("Each published part by itself", judged.by_part(primary, folders)),
         _folded("Each model alone, and what keeps it out of a claim", alone),
         f"Scope: {sections.compared(cells, params)}; reports: {listed(reports)}; [protocol]({root}/PROTOCOL.md).",
     ]
@@ -136,22 +137,24 @@ def _folded(summary: str, text: str) -> str:
 
 
 def _outcome(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
-    """How many of the paper's primary claims were tested and on what, then each verdict with its claims."""
+    """How many of the paper's primary claims are reproduced, what became of the others, and on what that rests."""
     tested = primary[primary["verdict"] != NOT_TESTED]
     if tested.empty:
         return (
             f"**None of the paper's {len(primary)} primary claims could be tested on real data yet.** Below is "
             "why, and what each model shows alone."
         )
-    judged = own[own["claim"].isin(tested["claim"]) & (own["why"].fillna("") == "")]["model"].unique()
-    names = list(dict.fromkeys(sections.label(params, "models", name) for name in judged))
+    rest_on = own[own["claim"].isin(tested["claim"]) & (own["why"].fillna("") == "")]["model"].unique()
+    names = list(dict.fromkeys(sections.label(params, "models", name) for name in rest_on))
     on = f"judged on {listed(names)}, with " if names else ""
     size = f"{on}up to {int(tested['settings'].max())} settings and {int(tested['seeds'].max())} seeds a claim"
     counts = tested["verdict"].value_counts()
     others = [f"{counts[verdict]} {SHORT.get(verdict, verdict)}" for verdict in VERDICTS[1:] if verdict in counts]
-    others += [f"{rest} not tested yet"] if (rest := len(primary) - len(tested)) else []
+    others += [f"{rest} {NOT_TESTED}"] if (rest := len(primary) - len(tested)) else []
+    reproduced = counts.get(REPRODUCED, 0)
+    be = "is" if reproduced == 1 else "are"
     return (
-        f"**{counts.get(REPRODUCED, 0)} of the paper's {len(primary)} primary claims are reproduced on real data**"
+        f"**{reproduced} of the paper's {len(primary)} primary claims {be} reproduced on real data**"
         f"{'; ' + listed(others) if others else ''} ({size})."
     )
 

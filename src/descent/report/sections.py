@@ -10,7 +10,6 @@ import pandas as pd
 
 from descent.components import TASKS
 from descent.config import Params
-from descent.figures.parts import catalogue
 from descent.report.markdown import listed, pipe
 
 SPLITS = ("train", "validation", "test")
@@ -25,6 +24,7 @@ SOLVER = (
     "R0",
     "margin",
 )
+PAPERS = {"constraint": "difference", "dual_optimizer": "adam", "margin": 0.0}  # whatever `objectives` says
 OF_NUPI = ("nupi_gain",)  # what other steps of the duals do not read
 NAMED = {"models": "model", "shifts": "shift", "arms": "arm"}  # where the labels of a column are
 ABSENT = "–"  # noqa: RUF001
@@ -48,19 +48,21 @@ def compared(cells: pd.DataFrame, params: Params) -> str:
         for name, rows in own.groupby("dataset"):
             depths = " ".join(map(str, sorted(rows["layers"].unique())))
             sets.append(f"{label(params, f'tasks.{task}.datasets', name)} (L = {depths})")
-        words.append(f"{_weighted(params, model)} on {listed(sets)}")
+        words.append(f"{task}: {_weighted(params, model)} on {listed(sets)}")
     return "; ".join(words)
 
 
 def descending(cells: pd.DataFrame, params: Params) -> str:
-    """How many cells of each of the two arms descend at every layer on validation data, by task, in a sentence."""
+    """Of each model how many cells of the two arms have a loss that falls from the first constrained layer to the
+    last, on validation data, in a sentence; cells that two models share count once."""
     grid, words = _trained(cells), []
-    for task, own in grid.groupby("experiment"):
+    same = ["dataset", "arm", "layers", "eps", "seed", "validation_loss"]
+    for model, own in grid.drop_duplicates(same, keep="last").groupby("model", sort=False):
         counts = []
         for arm in (params.comparison.ours, params.comparison.baseline):
             held = own[own["arm"] == arm]["descending"].dropna().astype(bool)
             counts.append(f"{held.sum()} of {len(held)} {label(params, 'arms', arm)}")
-        words.append(f"{listed(counts)} ({task})")
+        words.append(f"{label(params, 'models', model)} {listed(counts)}")
     return f"Cells whose loss falls at every layer: {'; '.join(words)}."
 
 
@@ -201,26 +203,30 @@ def _percent(value: float, unit: str = "%") -> str:
     return ABSENT if pd.isna(value) else f"{100 * value:+.2f} {unit}"
 
 
-def figures(files: Sequence[str]) -> str:
-    """A line for every published file: its title as a link, and its caption folded away."""
+def figures(shown: Mapping[str, Mapping[str, Any]]) -> str:
+    """A line for every published file: its title as a link, and its caption folded away.
+
+    Args:
+        shown: what each says of itself (catalogue.sidecar), by file name.
+    """
     lines = []
-    for file in files:
-        entry = catalogue.module(file.partition(".")[0])
-        caption = escape(" ".join(entry.CAPTION.split()))
-        lines.append(f'<details><summary><a href="figures/{file}">{entry.TITLE}</a></summary>{caption}</details>')
+    for file, told in shown.items():
+        title, caption = escape(told["title"]), escape(told["caption"])
+        lines.append(f'<details><summary><a href="figures/{file}">{title}</a></summary>{caption}</details>')
     return "\n".join(lines)
 
 
 def departures(params: Params) -> list[str]:
     """A sentence for every form other than the paper's in which the constrained problem of some models is solved.
 
-    The paper's are the values of `objectives`, for which the profile has others.
+    The paper's are PAPERS, and for all else the values of `objectives`, for which the profile has others.
     """
     found: dict[str, list[str]] = {}
     ours = params.comparison.ours
     for task, model in in_use(params) if ours in params.enforcing else ():
         dataset = getattr(params, task).datasets[0]
         values, papers = (params.objective(ours, dataset, model, profile=own) for own in (True, False))
+        papers |= PAPERS
         other = [
             f"{key} {_of_solver(values, key)} ({_of_solver(papers, key)})"
             for key in SOLVER
@@ -228,8 +234,8 @@ def departures(params: Params) -> list[str]:
         ]
         found.setdefault(", ".join(other), []).append(label(params, "models", model))
     return [
-        f"For {listed(models)} the constrained problem is solved with {words}; in brackets the values that "
-        "`objectives` has for the paper."
+        f"The constrained problem of {listed(models)} is solved with {words}; in brackets the paper's, or what "
+        "`objectives` has for it."
         for words, models in found.items()
         if words
     ]

@@ -67,7 +67,7 @@ def _rows(card: pd.DataFrame, models: pd.DataFrame) -> list[dict[str, Any]]:
     found = []
     for claim in card.to_dict("records"):
         own = models[(models["claim"] == claim["claim"]) & models["estimate"].notna()]
-        if len(own) == 1 and not own["why"].item():
+        if len(own) == 1 and not own["why"].item() and claim["verdict"] != NOT_TESTED:
             found.append(claim | {"of": own["model"].item()})
         else:
             found += [claim, *own.to_dict("records")]
