@@ -387,7 +387,7 @@ def test_a_form_that_is_not_the_papers_is_admitted(made_up: pd.DataFrame) -> Non
     assert "The constrained problem of" not in reproduction.report(run(paper, card(), made_up))
     other = fake_params(LITTLE | {usual: "difference", own: adam | {"constraint": "ratio"}})
     report = reproduction.report(run(other, card(), made_up))
-    assert "For DUST the constrained problem is solved with constraint ratio (difference)" in " ".join(
+    assert "The constrained problem of DUST is solved with constraint ratio (difference)" in " ".join(
         report.split()
     )
 
