@@ -35,8 +35,8 @@ CAPTION = """
 Ours, not the paper's. The constrained arm over the epochs of training, one seed: a row for every model at its
 largest depth and the headline training level. From the left: validation loss at the output of every layer
 (logarithmic), and of the last one of the baseline's cell of the same seed (dashed, in its colour); the multipliers
-of the constraints; the largest relative violation on validation data, the baseline's too, with the tolerance below
-which a cell is feasible (black, dashed); the weights w_l that the multipliers give the layer losses in
+of the constraints; the largest relative violation on validation data, with the tolerance below which a cell is
+feasible (dashed); the weights w_l that the multipliers give the layer losses in
 the Lagrangian, with those of ERM (dashed: 1 of the last layer, 0 of the others). Light to dark: first to last
 layer. Grey band: the last quarter, over which oscillation is measured: the standard deviation over the mean, of
 the training loss f_0 and, the largest of all layers, of the multipliers. Active: in the band some multiplier is
@@ -75,7 +75,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     figure, grid = style.panels(params, *shape, TASKS, sharex="row")
     for line, ((_, model), cell) in zip(grid, shown.items(), strict=True):
         panels = dict(zip(HEADS, line, strict=True))
-        _draw_baseline(panels, _twin(results, cell, params), style.color(params.comparison.baseline))
+        _draw_baseline(panels["loss"], _twin(results, cell, params), style.color(params.comparison.baseline))
         _draw_model(panels, cell, params)
         line[0].set_ylabel(_title(model, cell))
     for axes, head in zip(grid[0], HEADS.values(), strict=True):
@@ -119,14 +119,11 @@ def _twin(results: pd.DataFrame, cell: pd.DataFrame, params: Params) -> pd.DataF
     return select(results, **cell.iloc[0][keys].to_dict(), arm=params.comparison.baseline, shift=TRAINED)
 
 
-def _draw_baseline(panels: dict[str, Axes], rows: pd.DataFrame, color: str) -> None:
-    """Its last layer's loss and its largest violation."""
-    known = measured(rows)
-    losses = select(known, metric="loss_epoch")
+def _draw_baseline(axes: Axes, rows: pd.DataFrame, color: str) -> None:
+    """The loss of its last layer."""
+    losses = select(measured(rows), metric="loss_epoch")
     last = select(losses, layer=losses["layer"].max()).groupby("bin")["value"].mean()
-    worst = select(known, metric="violation_epoch").groupby("bin")["value"].max()
-    for axes, curve in ((panels["loss"], last), (panels["violation"], worst)):
-        axes.plot(curve.index, curve, color=color, marker="o" if len(curve) == 1 else None, **BASELINE)
+    axes.plot(last.index, last, color=color, marker="o" if len(last) == 1 else None, **BASELINE)
 
 
 def _draw_model(panels: dict[str, Axes], rows: pd.DataFrame, params: Params) -> None:
