@@ -406,9 +406,9 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     sentence, picture, verdicts, rests, averages, _, _, each, _, summary, models, end, scope = words.split("\n\n")
     assert sentence.startswith(
         "**1 of the paper's 3 primary claims is reproduced on real data**; 1 undecided and 1 not tested (judged "
-        "on UT, with up to 27 settings and 8 seeds a claim). Cells whose loss falls at every layer: DUST "
+        "on UT, with up to 27 settings and 8 seeds a claim). Cells whose loss falls at every layer: DUST (video) "
     )
-    assert re.search(r"; UT \d+ of \d+ constrained and \d+ of \d+ unconstrained\.$", sentence)
+    assert re.search(r"; UT \(video\) \d+ of \d+ constrained and \d+ of \d+ unconstrained\.$", sentence)
     assert rests.startswith("<details><summary>What these rest on") and len(averages.splitlines()) == 2 + 2
     assert "| mean over 2, the protocol's | 2 % | 1 % to 3 % |  |" in averages
     assert re.search(r"UCSD, UT, L = 3 \| 4 % \| 1 % to 7 % \| \d+ / \d+ of \d+ \|", averages)

@@ -57,12 +57,12 @@ def descending(cells: pd.DataFrame, params: Params) -> str:
     last, on validation data, in a sentence; cells that two models share count once."""
     grid, words = _trained(cells), []
     same = ["dataset", "arm", "layers", "eps", "seed", "validation_loss"]
-    for model, own in grid.drop_duplicates(same, keep="last").groupby("model", sort=False):
+    for (task, model), own in grid.drop_duplicates(same, keep="last").groupby(["experiment", "model"]):
         counts = []
         for arm in (params.comparison.ours, params.comparison.baseline):
             held = own[own["arm"] == arm]["descending"].dropna().astype(bool)
             counts.append(f"{held.sum()} of {len(held)} {label(params, 'arms', arm)}")
-        words.append(f"{label(params, 'models', model)} {listed(counts)}")
+        words.append(f"{label(params, 'models', model)} ({task}) {listed(counts)}")
     return f"Cells whose loss falls at every layer: {'; '.join(words)}."
 
 
