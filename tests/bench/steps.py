@@ -67,8 +67,10 @@ def arm(values: Params, name: str, size: Size, cells: int = 1) -> Base:
     return load("arms", name).Arm([setting(values, cell).values] * cells, size.layers, device())
 
 
-def stepper(model: nn.Module, own: Base, size: Size, values: Params, cells: int) -> Callable[[], None]:
-    """A function that makes one training step on a fixed batch."""
+def stepper(
+    model: nn.Module, own: Base, size: Size, values: Params, cells: int, compiled: bool = False
+) -> Callable[[], None]:
+    """A function that makes one training step on a fixed batch; compiled as `training.compile` has it, or not."""
     stream = torch.Generator().manual_seed(0)
     clean = torch.rand(1, size.batch, size.tokens, PIXELS, generator=stream)
     noisy = (clean + 0.05 * torch.randn(clean.shape, generator=stream)).repeat(cells, 1, 1, 1)
@@ -79,8 +81,10 @@ def stepper(model: nn.Module, own: Base, size: Size, values: Params, cells: int)
     def losses(net: nn.Module, batch: tuple) -> torch.Tensor:
         return denoising_losses(net, *batch)
 
+    used = torch.compile(losses) if compiled else losses
+
     def step() -> None:
-        primal_dual_step(model, losses, (noisy, clean), own, optimizer, values.training, alive, epoch=9)
+        primal_dual_step(model, used, (noisy, clean), own, optimizer, values.training, alive, epoch=9)
 
     return step
 
@@ -161,6 +165,15 @@ def main() -> None:
         one, two, share = ratio(*(lambda steps=steps: [step() for step in steps] for steps in runs.values()))
         print(f"  stacks of {width:<3}{'':<18}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
         record("10 single runs / stacks", f"DUST, {size}, stacks of {width}", share, "at least 1", device())
+    print("One constrained step of DUST, as it is / compiled (training.compile)")
+    for size in SIZES:
+        pair = [
+            stepper(dust(size, 1, shared=False), arm(values, PAIR[0], size), size, values, 1, compiled)
+            for compiled in (False, True)
+        ]
+        one, two, share = ratio(*pair)
+        print(f"  {'':<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
+        record("step / compiled step", f"DUST, {size}", share, "above 1", device())
     seconds = reference_seconds(values, device())
     print(f"The step by which devices are compared (make estimate): {seconds:.3g} s")
     record(REFERENCE, "constrained DUST, profile paper, s", seconds, "", device())
