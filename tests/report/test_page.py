@@ -44,9 +44,10 @@ def test_the_page_loads_nothing_and_links_only_to_files_beside_it(project: Path,
 
 def test_the_page_shows_every_entry_in_the_papers_order(text: str) -> None:
     heads = [values["id"] for values in Page(text).of("h2")]
-    assert heads == ["scorecard", "overview", "explore-head", *FIGURES, *TABLES, "provenance"]
+    assert heads == ["scorecard", "overview", "explore-head", *FIGURES, *TABLES, "left_out", "provenance"]
     contents = text[text.index("<nav") : text.index("</nav")]
-    assert [link[1:] for link in Page(contents).links] == ["scorecard", "overview", "explore", *FIGURES, *TABLES]
+    wanted = ["scorecard", "overview", "explore", *FIGURES, *TABLES, "left_out"]
+    assert [link[1:] for link in Page(contents).links] == wanted
     assert text.index("</nav") < text.index('id="scorecard"')
     assert text.count('href="#top"') == len(heads) - 2, "of neither the first nor the foot"
 
