@@ -21,7 +21,7 @@ from tests.fakes.core import DATASET, PARAMS, item_of, make_project, small_param
 
 ROOT = PARAMS.parents[1]
 WORDS = ("video", DATASET, "dust")
-EPOCHS = 1200  # about a minute of two cores
+EPOCHS = 3600  # about a minute of two cores
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import hashlib
 import os
 import platform
 import socket
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -27,6 +28,7 @@ from descent.runner.schema import Ray
 Work = Callable[[Sequence[Cell], Callable[[int], Any]], None]
 
 PATIENCE = 10.0  # seconds for a head to answer
+OFTEN = 0.5  # seconds between what a worker tells of its progress
 LIMITS = {
     # A host that hangs is given up after 20 + 20 s; gRPC's own 300 + 120 s would hold its stacks for minutes.
     "RAY_grpc_keepalive_time_ms": "20000",
@@ -124,14 +126,17 @@ def _task(
     enter(here, mark)
     store.use_leases(True)
     torch.set_num_threads(own_threads)
-    done = 0
+    done, told = 0, time.monotonic()
 
     def progress(more: int) -> None:
-        nonlocal done
+        nonlocal done, told
         done += more
-        tally.tell.remote(number, done)  # absolute: a stack that began again counts once
+        if time.monotonic() - told > OFTEN:  # a message costs more than a step of a small cell
+            tally.tell.remote(number, done)  # absolute: a stack that began again counts once
+            told = time.monotonic()
 
     work(stack, progress)
+    tally.tell.remote(number, done)
 
 
 class Tally:
