@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from descent.errors import UserError, sentence
 from descent.interruption import TOLD
@@ -24,6 +25,11 @@ MACHINES = {
     errno.EIO: "Input/output error; check the disk",
     errno.ENOMEM: "there is not enough memory",
 }
+
+
+def test_a_full_gpu_is_told_wherever_it_is_met() -> None:
+    told = sentence(torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB."))
+    assert told.startswith("the GPU's memory is full: ") and "training.stack_elements.cuda" in told
 
 
 @pytest.mark.parametrize("number", MACHINES, ids=errno.errorcode.get)

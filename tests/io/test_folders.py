@@ -92,8 +92,30 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_n
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "out"]
 
 
-def test_what_was_killed_before_it_was_locked_goes_after_an_hour(tmp_path: Path) -> None:
-    early = tmp_path / f".out.{folders.HERE}00000000"
+def killed_before_its_lock(write: Callable[[Path], AbstractContextManager[Path]], path: Path) -> None:
+    folders.fcntl.flock = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+    with write(path):
+        pass
+
+
+@pytest.mark.parametrize("write", [atomic_file, atomic_folder])
+def test_what_was_killed_before_it_was_locked_goes_with_the_next_writer(
+    write: Callable[[Path], AbstractContextManager[Path]], tmp_path: Path
+) -> None:
+    killed = get_context("fork").Process(target=killed_before_its_lock, args=(write, tmp_path / "out"))
+    killed.start()
+    killed.join()
+    assert killed.exitcode == -signal.SIGKILL
+    (left,) = tmp_path.iterdir()
+    assert folders.EARLY.search(left.name)
+    folders._sweep.cache_clear()
+    with atomic_file(tmp_path / "other") as partial:
+        partial.write_text("x")
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+
+
+def test_what_a_living_process_has_not_locked_yet_stays_for_an_hour(tmp_path: Path) -> None:
+    early = tmp_path / f".out.{folders.HERE}{os.getpid():08x}00000000"
     early.mkdir()
     for age, left in ((0, True), (folders.HOUR + 60, False)):
         os.utime(early, (time.time() - age,) * 2)

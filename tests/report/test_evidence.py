@@ -413,6 +413,9 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert "| mean over 2, the protocol's | 2 % | 1 % to 3 % |  |" in averages
     assert re.search(r"UCSD, UT, L = 3 \| 4 % \| 1 % to 7 % \| \d+ / \d+ of \d+ \|", averages)
     assert each.count("small-1") == 2, "the two claims that this part could test"
+    lost = made_up.copy()
+    lost.loc[(lost["metric"] == "diverged") & (lost["arm"] == "constrained"), "value"] = 1.0
+    assert re.search(r"UT \(video\) 0 of (\d+) constrained", screen(params, card(), lost, folder))
     assert picture.endswith(f"({tmp_path}/fig_forest.png)")
     assert len(verdicts.splitlines()) == 2 + 3 and scope.startswith("Scope: video: DUST on UCSD (L = 3 ")
     assert f"reports: [small-1]({folder}/REPORT.md)" in scope

@@ -89,6 +89,7 @@ HELD |= {"oscillation": 0.1, "multiplier_oscillation": 0.1, "feasible_epochs": 1
 def test_twice_the_epochs_stand_beside_the_same_cells() -> None:
     def cell(experiment: str, arm: str, loss: float, feasible: bool | None, seed: int = 0) -> dict:
         own = {"validation_loss": loss, "feasible": feasible, "descending": True, "experiment": experiment}
+        own |= {"diverged": math.isnan(loss)}
         return CELL | {"arm": arm, "seed": seed} | own
 
     rows = [
@@ -103,3 +104,6 @@ def test_twice_the_epochs_stand_beside_the_same_cells() -> None:
     assert (ours["feasible_before"], ours["feasible"]) == (1, 0)
     assert theirs["lower"] == pytest.approx(-0.1) and math.isnan(theirs["feasible"])
     assert held.longer(pd.DataFrame(rows[:3])).empty
+    lost = [*rows, cell("plateau_ut", "constrained", math.nan, False, seed=1)]
+    ours, _ = held.longer(pd.DataFrame(lost)).to_dict("records")
+    assert (ours["cells"], ours["diverged"], ours["lower"]) == (2, 1, pytest.approx(0.25)), "it shows as lost"

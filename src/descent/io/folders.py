@@ -21,7 +21,7 @@ PARTIAL = ".partial-"  # in the name of what is being written
 HOUR = 3600  # seconds
 # Of this host: between hosts that share a file system a lock may not be seen, so none sweeps what another left.
 HERE = hashlib.sha256(platform.node().encode()).hexdigest()[:6]
-EARLY = re.compile(rf"\.{HERE}[0-9a-f]{{8}}$")  # the end of the name before PARTIAL is in it
+EARLY = re.compile(rf"\.{HERE}([0-9a-f]{{8}})[0-9a-f]{{8}}$")  # the end of the name before PARTIAL is in it
 
 
 @contextmanager
@@ -93,7 +93,7 @@ def _partial(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     """A new sibling, locked as long as its process lives: by that `abandoned` knows what a killed one left."""
     path.parent.mkdir(parents=True, exist_ok=True)
     _sweep(path.parent.resolve())
-    own = f"{HERE}{uuid.uuid4().hex[:8]}"
+    own = f"{HERE}{os.getpid():08x}{uuid.uuid4().hex[:8]}"
     early, partial = path.with_name(f".{path.name}.{own}"), path.with_name(f".{path.name}{PARTIAL}{own}")
     make(early)
     handle = os.open(early, os.O_RDONLY)
@@ -117,9 +117,9 @@ def _sweep(folder: Path) -> None:
 
 def abandoned(partial: Path) -> bool:
     """Whether nobody writes a partial file or folder any more; of another host's that is not known."""
-    if EARLY.search(partial.name):  # between its first name and its lock lies a moment, and no lock tells
-        with suppress(FileNotFoundError):
-            return time.time() - partial.stat().st_mtime > HOUR
+    if early := EARLY.search(partial.name):  # between its first name and its lock lies a moment, and no lock tells
+        with suppress(FileNotFoundError):  # a later process may have the writer's number
+            return not _lives(int(early[1], 16)) or time.time() - partial.stat().st_mtime > HOUR
     if f"{PARTIAL}{HERE}" not in partial.name:
         return False
     try:
@@ -132,6 +132,17 @@ def abandoned(partial: Path) -> bool:
         return False
     finally:
         os.close(handle)
+    return True
+
+
+def _lives(process: int) -> bool:
+    """Whether this host has a process of that number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        return True
     return True
 
 

@@ -41,9 +41,9 @@ def solver(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
 def longer(cells: pd.DataFrame) -> pd.DataFrame:
     """What twice the epochs made of the cells that studies of it trained, by data set, model, depth and arm.
 
-    Columns: `cells`; `lower`, by what share f_L on validation data is lower then (mean over cells; negative: it is
-    higher); `feasible` and `descending`, how many of them are so, and of the same cells with the epochs of the
-    grid, `feasible_before` and `descending_before`.
+    Columns: `cells`; how many of them `diverged` then; `lower`, by what share f_L on validation data is lower then
+    (mean over the others; negative: it is higher); how many are `feasible` and `descending`, and were so with the
+    epochs of the grid, `feasible_before` and `descending_before`.
     """
     key = [*SETTING, "seed", "arm"]
     twice = cells[cells["experiment"].str.startswith(LONGER)]
@@ -53,7 +53,8 @@ def longer(cells: pd.DataFrame) -> pd.DataFrame:
     both = both.assign(lower=1 - loss / before).astype(dict.fromkeys(counted, float))
     groups = both.groupby([*SETTING, "arm"])
     sums = groups[counted].sum(min_count=1)
-    return pd.concat([groups.size().rename("cells"), groups["lower"].mean(), sums], axis=1).reset_index()
+    counts = {"cells": groups.size(), "diverged": groups["diverged"].sum().astype(int)}
+    return pd.concat([pd.DataFrame(counts), groups["lower"].mean(), sums], axis=1).reset_index()
 
 
 def selection(results: pd.DataFrame, params: Params) -> pd.DataFrame:

@@ -54,13 +54,15 @@ def compared(cells: pd.DataFrame, params: Params) -> str:
 
 def descending(cells: pd.DataFrame, params: Params) -> str:
     """Of each model how many cells of the two arms have a loss that falls from the first constrained layer to the
-    last, on validation data, in a sentence; cells that two models share count once."""
+    last, on validation data, in a sentence; cells that two models share count once, and one that diverged descends
+    nowhere."""
     grid, words = _trained(cells), []
     same = ["dataset", "arm", "layers", "eps", "seed", "validation_loss"]
     for (task, model), own in grid.drop_duplicates(same, keep="last").groupby(["experiment", "model"]):
         counts = []
         for arm in (params.comparison.ours, params.comparison.baseline):
-            held = own[own["arm"] == arm]["descending"].dropna().astype(bool)
+            cells_of = own[own["arm"] == arm]
+            held = _true(cells_of["descending"]) & ~_true(cells_of["diverged"])
             counts.append(f"{held.sum()} of {len(held)} {label(params, 'arms', arm)}")
         words.append(f"{label(params, 'models', model)} ({task}) {listed(counts)}")
     return f"Cells whose loss falls at every layer: {'; '.join(words)}."
@@ -71,6 +73,11 @@ def _weighted(params: Params, model: str) -> str:
     weights = params.model_budget(model).get("weights") or {}
     place = (weights.get("hub") or {}).get("id") or weights.get("path")
     return label(params, "models", model) + (f" ({place})" if place else "")
+
+
+def _true(values: pd.Series) -> pd.Series:
+    """What is not known is not so."""
+    return values.astype("boolean").fillna(False).astype(bool)
 
 
 def _trained(cells: pd.DataFrame) -> pd.DataFrame:
