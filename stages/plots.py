@@ -16,10 +16,11 @@ def main() -> None:
     """Write data/plots/*.csv, which `dvc plots` draws, and data/metrics.json, which `dvc metrics` compares."""
     values = params.load(params.OF_RESULTS).model_copy(update={"method": params.load().method})
     rows = results.read(Path("data/results.parquet"), values.profile)
-    for stem, table in plots.curves(rows, values, values.method).items():
+    cells = cells_table(rows, values)
+    for stem, table in plots.curves(rows, cells, values, values.method).items():
         text = table.to_csv(index=False, float_format="%.6g", lineterminator="\n")
         write_text(Path("data/plots") / f"{stem}.csv", text)
-    numbers = followed(cells_table(rows, values), values)
+    numbers = followed(cells, values)
     write_text(Path("data/metrics.json"), json.dumps(numbers, indent=1) + "\n")
 
 

@@ -25,8 +25,8 @@ from descent.analysis.select import (
 from descent.analysis.trials import best_text, best_trial
 from descent.config import Params
 from descent.errors import UserError
-from descent.report import plots
 from tests.fakes.results import fake_params, fake_results, with_another_shift
+from tests.report.test_plots import curves_of
 
 UT = {"experiment": "video", "dataset": "ucsd", "model": "ut", "arm": "constrained", "layers": 3, "eps": 0.13}
 
@@ -102,7 +102,7 @@ READERS: dict[str, Callable[[pd.DataFrame, Params], Any]] = {
     "metrics": lambda rows, params: pd.Series(metrics(summary.cells_table(rows, params), params)),
     "pairs": pairs,
     "scorecard": scorecard,
-    "curves": lambda rows, params: pd.concat(plots.curves(rows, params, params.method)),
+    "curves": lambda rows, params: pd.concat(curves_of(rows, params, params.method)),
     "theory": lambda rows, params: _bounds(rows, params),
 }
 

@@ -9,10 +9,11 @@ import vl_convert
 
 from descent.config import Params
 from descent.figures.parts import style
-from descent.report import explore, plots
+from descent.report import explore
 from descent.report import page as report
 from tests.fakes.html import Page
 from tests.fakes.results import fake_params, fake_results
+from tests.report.test_plots import curves_of
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def test_every_arm_in_use_has_the_curves_of_dvc_plots(params: Params, drawn: dic
     assert [arm["color"] for arm in drawn["arms"]] == [style.color(arm) for arm in params.arms]
     rmse = drawn["curves"][0]
     assert rmse["title"] == "Video: RMSE against test noise level γ" and len(drawn["curves"]) == 6  # noqa: RUF001
-    alone = plots.curves(fake_results(params), params, "unconstrained")["rmse_vs_gamma"]
+    alone = curves_of(fake_results(params), params, "unconstrained")["rmse_vs_gamma"]
     own = [row for row in rmse["rows"] if row[0] == "unconstrained"]
     assert own == alone[[*explore.ROWS, "gamma", "rmse"]].to_numpy().tolist()
     dashes = [tuple(each["dash"]) for each in drawn["datasets"][:3]]

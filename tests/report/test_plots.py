@@ -49,7 +49,7 @@ def results_with_epochs() -> pd.DataFrame:
 
 @cache
 def arm(method: str) -> dict[str, pd.DataFrame]:
-    return plots.curves(results_with_epochs(), fake_params(method=method), method)
+    return curves_of(results_with_epochs(), fake_params(method=method), method)
 
 
 @pytest.mark.slow
@@ -80,10 +80,15 @@ def test_curves_are_those_of_the_tracked_arm_at_its_best_depth(method: str) -> N
     assert len(curves["rmse_vs_gamma"][["dataset", "model"]].drop_duplicates()) == 9
 
 
+def curves_of(results: pd.DataFrame, params: Params, arm: str) -> dict[str, pd.DataFrame]:
+    """What is drawn of an arm, as the stage has it."""
+    return plots.curves(results, cells_table(results, params), params, arm)
+
+
 def test_text_curves_are_those_of_the_trial_with_the_lowest_validation_loss() -> None:
     params = fake_params()
     results = fake_results(params)
-    drawn = plots.curves(results, params, params.method)
+    drawn = curves_of(results, params, params.method)
     for choice in select(best_text(cells_table(results, params), params), arm="constrained", eps=0.4).itertuples():
         where = {"dataset": choice.dataset, "model": choice.model, "layers": choice.layers, "arm": "constrained"}
         cell = where | {"experiment": "text", "seed": choice.seed, "eps": 0.4, "split": "test"}
@@ -98,7 +103,7 @@ def test_text_curves_are_those_of_the_trial_with_the_lowest_validation_loss() ->
 def test_text_curves_of_seeds_that_repeat_one_training_are_their_means() -> None:
     params = fake_params({"text.search.arms": {}})
     results = fake_results(params)
-    drawn = plots.curves(results, params, params.method)["accuracy_vs_gamma"]
+    drawn = curves_of(results, params, params.method)["accuracy_vs_gamma"]
     choice = select(best_text(cells_table(results, params), params), arm="constrained", eps=0.4).iloc[0]
     where = {"dataset": choice.dataset, "model": choice.model, "layers": choice.layers, "arm": "constrained"}
     rows = select(results, **where, experiment="text", eps=0.4, split="test", metric="accuracy", shift=TRAINED)
@@ -112,15 +117,15 @@ def test_an_arm_without_results_is_told() -> None:
     params = fake_params(method="unconstrained")
     results = fake_results(params)
     with pytest.raises(UserError, match=r"no video results of arm 'unconstrained' at eps 0.13"):
-        plots.curves(results[results["arm"] != "unconstrained"], params, params.method)
+        curves_of(results[results["arm"] != "unconstrained"], params, params.method)
     video = results[(results["arm"] != "unconstrained") | (results["experiment"] == "video")]
     with pytest.raises(UserError, match=r"no text results of arm 'unconstrained' at eps 0.4"):
-        plots.curves(video, params, params.method)
+        curves_of(video, params, params.method)
 
 
 def test_what_is_left_out_has_a_header_and_no_rows() -> None:
     params = fake_params({"video.datasets": [], "lm.models": [], "studies": []})
-    drawn = plots.curves(fake_results(params), params, params.method)
+    drawn = curves_of(fake_results(params), params, params.method)
     assert {stem for stem, table in drawn.items() if len(table)} == {"accuracy_vs_gamma", "text_loss_per_layer"}
     assert all(list(drawn[stem].columns) == [*plots.COLUMNS, *axes] for stem, axes in AXES.items())
 
@@ -131,7 +136,7 @@ def test_of_several_seeds_of_the_language_model_the_mean_is_drawn() -> None:
     where = {"experiment": "lm", "arm": "constrained", "metric": "accuracy", "gamma": 0.5, "layer": 4}
     for seed, accuracy in enumerate((0.2, 0.6)):
         change(results, accuracy, **where, seed=seed)
-    drawn = plots.curves(results, params, params.method)["lm_accuracy_vs_gamma"]
+    drawn = curves_of(results, params, params.method)["lm_accuracy_vs_gamma"]
     assert select(drawn, gamma=0.5)["accuracy"].tolist() == [pytest.approx(0.4)]
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from descent.analysis.summary import cells_table
 from descent.components import TASKS
 from descent.config import Params
 from descent.figures.parts import style
@@ -37,7 +38,8 @@ def curves(results: pd.DataFrame, params: Params) -> dict[str, Any]:
     `curves`: for each that has rows its title, the words of its axes and its rows, ROWS and then x and the value.
     `arms`, `datasets`: those in them with a colour or a dash each.
     """
-    by_arm = [plots.curves(results, params, arm) for arm in params.arms]
+    cells = cells_table(results, params)
+    by_arm = [plots.curves(results, cells, params, arm) for arm in params.arms]
     found = []
     for stem, (task, metric, x) in plots.CURVES.items():
         table = pd.concat([own[stem] for own in by_arm], ignore_index=True)

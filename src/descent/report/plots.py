@@ -3,7 +3,7 @@
 import pandas as pd
 
 from descent.analysis.select import TRAINED, at_eps, average, last_layer, measured, select
-from descent.analysis.summary import best_depth, cells_table
+from descent.analysis.summary import best_depth
 from descent.analysis.trials import best_text, searched
 from descent.cells import headline
 from descent.components import TASKS
@@ -24,7 +24,7 @@ CURVES = {  # file stem: task, metric (also the last column), what it is drawn a
 COLUMNS = ["arm", "order", "dataset", "model", "layers"]  # order: the place of the arm in `arms`, for its dashes
 
 
-def curves(results: pd.DataFrame, params: Params, arm: str) -> dict[str, pd.DataFrame]:
+def curves(results: pd.DataFrame, cells: pd.DataFrame, params: Params, arm: str) -> dict[str, pd.DataFrame]:
     """By file stem: RMSE (0-255) or accuracy (share) against gamma; test losses against layer; validation
     losses of the last layer against epoch.
 
@@ -33,22 +33,25 @@ def curves(results: pd.DataFrame, params: Params, arm: str) -> dict[str, pd.Data
     against epoch the cells of that depth whose epochs are kept (seed 0, of text trial 0). Two revisions then
     differ by what their user changed. A task that is left out has no rows.
 
+    Args:
+        cells: `summary.cells_table` of these results.
+
     Raises:
         UserError: no row of that arm and level, of a task that is in use.
     """
-    shown = {task: _shown(results, params, task, arm) for task in TASKS}
+    shown = {task: _shown(results, cells, params, task, arm) for task in TASKS}
     return {stem: _curve(shown[task], task, metric, x, params) for stem, (task, metric, x) in CURVES.items()}
 
 
-def _shown(results: pd.DataFrame, params: Params, task: str, arm: str) -> pd.DataFrame:
+def _shown(results: pd.DataFrame, cells: pd.DataFrame, params: Params, task: str, arm: str) -> pd.DataFrame:
     """The rows of the arm's cells that are drawn: on test data, and of their epochs."""
     part, eps = getattr(params, task), headline(params, task)
-    rows = select(results, experiment=task, arm=arm, eps=eps)
+    setting = {"experiment": task, "arm": arm, "eps": eps}
+    rows, cells = select(results, **setting), select(cells, **setting)
     if rows.empty and part.datasets and part.models:
         raise UserError(f"no {task} results of arm {arm!r} at eps {eps:g}: run `dvc repro`")
     if rows.empty:
         return rows
-    cells = cells_table(rows, params)
     best = best_text(cells, params) if task == "text" else best_depth(cells, task)
     depth = ["dataset", "model", "layers"]
     shown = [*depth, "seed"] if task == "text" and searched(params) else depth

@@ -230,10 +230,11 @@ def save(figure: Figure, path: Path) -> None:
 
 def _settle(figure: Figure) -> None:
     """Lay the panels out once, and round: the solver's last digit differs from run to run, and so do pixels."""
-    if not isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):  # settled before, or laid out by hand
+    engine = figure.get_layout_engine()
+    if not figure.axes or not isinstance(engine, ConstrainedLayoutEngine):  # settled before, or laid out by hand
         return
     for _ in range(3):  # what stands at a share of a panel's height moves with it: the layout closes in
-        figure.draw_without_rendering()
+        engine.execute(figure)
     figure.set_layout_engine("none")
     for axes in figure.axes:
         axes.set_position([round(edge, 6) for edge in axes.get_position().bounds])
