@@ -227,6 +227,21 @@ def test_a_few_seeds_have_numbers_and_no_verdict(clear: pd.DataFrame) -> None:
     assert one["estimate"] == pytest.approx(0.05, abs=5e-3) and np.isnan(one["low"])
 
 
+@pytest.mark.slow
+def test_each_data_set_is_judged_alone_as_a_run_of_it_would_be() -> None:
+    gains = {"avenue": 0.05, "ucsd": -0.05}
+    rows = pd.concat([Made().video(gain=gain, datasets=(name,)).table() for name, gain in gains.items()])
+    params = real_params({"video.datasets": list(gains), "text.datasets": ["imdb"]})
+    found = scorecard.by_dataset(rows, params).set_index(["dataset", "claim"])
+    assert found["verdict"].xs("video_ood", level="claim").to_dict() == {
+        "avenue": "reproduced",
+        "ucsd": "reversed",
+    }
+    alone = card(select(rows, dataset="ucsd"), real_params({"video.datasets": ["ucsd"]}))
+    pd.testing.assert_frame_equal(found.loc["ucsd"][alone.columns], alone)
+    assert scorecard.by_dataset(rows, real_params({"video.datasets": ["ucsd"]})).empty, "that would be all of it"
+
+
 def test_without_rows_nothing_is_tested(clear: pd.DataFrame) -> None:
     found = card(select(clear, arm="zero"))
     assert set(found["verdict"]) == {"not tested"} and set(found["words"]) == {"nothing to compare"}

@@ -215,7 +215,8 @@ def test_a_finished_run_is_published_whole(project: Path, params: Params, made_u
     (folder,) = [path for path in Path("data/evidence").iterdir() if path.is_dir()]
     assert re.fullmatch("small-[0-9a-f]{8}", folder.name)
     tables = {
-        f"{name}.csv" for name in ("claims", "models", "cells", "facts", "shifts", "controls", "sensitivity")
+        f"{name}.csv"
+        for name in ("claims", "models", "cells", "facts", "shifts", "controls", "sensitivity", "datasets")
     }
     texts = {"REPORT.md", "params.yaml", "environment.txt", "data.sha256"}
     assert {path.name for path in folder.iterdir()} == tables | texts | {"pairs.parquet", "figures"}
@@ -328,6 +329,7 @@ def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproducti
         solver=held.solver(cells_table(made_up, params), params),
         longer=held.longer(cells_table(made_up, params)),
         averages=AVERAGES,
+        datasets=card().assign(dataset="ucsd"),
         selection=held.selection(made_up, params),
         numbers=pd.DataFrame([{"model": "ut", "layers": 3, "arm": "constrained", "numbers": 65536}]),
         metas={"ucsd": META},
@@ -373,6 +375,7 @@ def test_the_report_tells_data_budgets_cells_and_what_lies_beyond(params: Params
     assert "of 4 trainings in 2.0 hours of cpu (x)" in report, "a training that two cells share counts once"
     assert "65536" in report
     assert "+1.23 % [+1.00 %, +1.50 %] | -0.20 % | 25.00 % | 6 | 1 |" in part(report, "Results beyond the paper")
+    assert "| UCSD | Statement of video_ood | 2 % |" in part(report, "What the estimates rest on")
     assert "video: UT and DUST on UCSD" in report and "| all settings | 74 | 31 | 0 |" in report
     ours, budget = params.objective("constrained", "ucsd", "dust"), params.model_budget("dust")
     row = next(line for line in report.splitlines() if line.startswith("| DUST |") and "| constrained |" in line)
@@ -402,6 +405,7 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
 ) -> None:
     folder = tmp_path / "small-1"
     folder.mkdir()
+    card().assign(dataset="ucsd").to_csv(folder / "datasets.csv")
     words = screen(params, card(), made_up, folder)
     sentence, picture, verdicts, rests, averages, _, _, each, _, summary, models, end, scope = words.split("\n\n")
     assert sentence.startswith(
@@ -412,7 +416,8 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert rests.startswith("<details><summary>What these rest on") and len(averages.splitlines()) == 2 + 2
     assert "| mean over 2, the protocol's | 2 % | 1 % to 3 % |  |" in averages
     assert re.search(r"UCSD, UT, L = 3 \| 4 % \| 1 % to 7 % \| \d+ / \d+ of \d+ \|", averages)
-    assert each.count("small-1") == 2, "the two claims that this part could test"
+    assert each.count("| small-1 | all of it |") == 2, "the two claims that this part could test"
+    assert each.count("| small-1 | UCSD |") == 2, "and those of its data sets"
     lost = made_up.copy()
     lost.loc[(lost["metric"] == "diverged") & (lost["arm"] == "constrained"), "value"] = 1.0
     assert re.search(r"UT \(video\) 0 of (\d+) constrained", screen(params, card(), lost, folder))

@@ -51,6 +51,17 @@ def with_models(results: pd.DataFrame, params: Params) -> tuple[pd.DataFrame, pd
     return judged(found, told), by_model(found, told)
 
 
+def by_dataset(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The scorecard on each data set alone, of the tasks that have several: `dataset`, then COLUMNS; exploratory.
+
+    Each is corrected within its own primary claims, and not for the choice of a data set.
+    """
+    names = [part.datasets for part in (params.video, params.text, params.lm) if part.models]
+    several = [name for own in names if len(own) > 1 for name in own]
+    cards = [scorecard(results[results["dataset"] == name], params).assign(dataset=name) for name in several]
+    return pd.concat(cards)[["dataset", *COLUMNS]] if cards else pd.DataFrame(columns=["dataset", *COLUMNS])
+
+
 def facts(pairs: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """FACTS: a row for every model of a claim, and before these one with an empty `model` for the claim.
 

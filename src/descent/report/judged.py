@@ -99,14 +99,32 @@ def _averaged(row: Mapping[str, Any], params: Params) -> str:
     return f"{'mean' if row['settings'] < UNTRIMMED else TRIMMED} over {row['settings']}, the protocol's"
 
 
-def by_part(primary: pd.DataFrame, folders: Sequence[Path]) -> str:
-    """What each published part says of the primary claims by itself, corrected within its own six; empty where no
-    part could test one."""
+def by_dataset(told: pd.DataFrame, params: Params) -> str:
+    """What each data set alone says of the primary claims (scorecard.by_dataset); empty where none was tested."""
+    header = ["data set", "claim", "here", "95 % interval", "p", "from", "verdict"]
+    rows = _alone(told, params)
+    return pipe(header, rows) if rows else ""
+
+
+def by_part(folders: Sequence[Path], params: Params) -> str:
+    """What each published part, and each data set of one that has several, says of the primary claims by itself,
+    corrected within its own six; empty where none could test one."""
     rows = []
     for folder in folders:
-        own = pd.read_csv(folder / "claims.csv")
-        own = own[own["claim"].isin(primary["claim"]) & (own["verdict"] != NOT_TESTED)]
-        for row in own.to_dict("records"):
-            words = _claim(row | {"why": ""})
-            rows.append([folder.name, row["statement"], *words[3:5], *words[6:]])
-    return pipe(["part", "claim", "here", "95 % interval", "p", "from", "verdict"], rows) if rows else ""
+        for name in ("claims", "datasets"):
+            table = folder / f"{name}.csv"
+            own = _alone(pd.read_csv(table), params) if table.exists() else []
+            rows += [[folder.name, *row] for row in own]
+    header = ["part", "data set", "claim", "here", "95 % interval", "p", "from", "verdict"]
+    return pipe(header, rows) if rows else ""
+
+
+def _alone(card: pd.DataFrame, params: Params) -> list[list[str]]:
+    """The primary claims of a card that could be tested, with the data set where it is of one."""
+    rows = []
+    for row in card[(card["group"] == "primary") & (card["verdict"] != NOT_TESTED)].to_dict("records"):
+        name, words = row.get("dataset", "all of it"), _claim(row | {"why": ""})
+        places = [place for task in TASKS if name in params.components[place := f"tasks.{task}.datasets"]]
+        told = label(params, places[0], name) if places else name
+        rows.append([told, row["statement"], *words[3:5], *words[6:]])
+    return rows

@@ -31,6 +31,7 @@ def publish(params: Params) -> Path:
         "controls": published.controls(results, params),
         "shifts": published.shifts(results, params),
         "sensitivity": sensitivity.table(pairs, facts),
+        "datasets": scorecard.by_dataset(results, params),
     }
     run = reproduction.Run(
         params=params,
@@ -43,6 +44,7 @@ def publish(params: Params) -> Path:
         solver=held.solver(tables["cells"], params),
         longer=held.longer(tables["cells"]),
         averages=tables["sensitivity"],
+        datasets=tables["datasets"],
         selection=held.selection(results, params),
         metas=metas,
         made=list(made.values()),

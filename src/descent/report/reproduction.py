@@ -40,6 +40,7 @@ class Run:
         cells: summary.cells_table.
         controls, shifts, numbers: as report.published makes them; solver, longer, selection: as report.held does.
         averages: sensitivity.table.
+        datasets: scorecard.by_dataset.
         metas: what preparation noted, by folder (evidence.metas).
         made: `made_by` of every cell (evidence.records).
         figures: what the published files say of themselves (evidence.pictures), by name.
@@ -55,6 +56,7 @@ class Run:
     solver: pd.DataFrame
     longer: pd.DataFrame
     averages: pd.DataFrame
+    datasets: pd.DataFrame
     selection: pd.DataFrame
     metas: Mapping[str, Mapping[str, Any]]
     made: Sequence[Mapping[str, Any]]
@@ -80,6 +82,7 @@ def report(run: Run) -> str:
         solver=sections.plain(run.solver, params),
         longer=sections.plain(run.longer, params),
         averages=judged.averages(card, run.averages, run.solver, params),
+        datasets=judged.by_dataset(run.datasets, params),
         selection=sections.plain(run.selection, params),
         reproduced=judged.claims(card, [REPRODUCED]),
         failed=judged.claims(card, FAILED),
@@ -125,7 +128,7 @@ def first_screen(
         f"![{seen}]({root}/fig_forest.png)",
         judged.claims(primary, primary["verdict"].tolist()),
         _folded("What these rest on: other averages, and each setting", rests),
-        _folded("Each published part by itself", judged.by_part(primary, folders)),
+        _folded("Each published part by itself", judged.by_part(folders, params)),
         _folded("Each model alone, and what keeps it out of a claim", alone),
         f"Scope: {sections.compared(cells, params)}; reports: {listed(reports)}; [protocol]({root}/PROTOCOL.md).",
     ]
