@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import requests
+from huggingface_hub import HfApi
 
 from descent import inventory
 from descent.errors import UserError
@@ -101,3 +102,34 @@ def test_a_stage_asks_for_the_size_of_its_own_data_set_alone(monkeypatch: pytest
         "data set ucsd: http://example.org/ucsd.zip",
         "data set avenue: http://example.org/avenue.zip (9 bytes)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"), [([700, None, 534], "at most 1,234 bytes"), (None, "does not answer")]
+)
+def test_before_anything_starts_all_sizes_are_told_those_of_the_hub_too(
+    monkeypatch: pytest.MonkeyPatch, sizes: list | None, words: str
+) -> None:
+    asked = []
+
+    def repo_info(self: HfApi, name: str, repo_type: str, revision: str | None, **others: Any) -> SimpleNamespace:
+        asked.append((name, repo_type, revision))
+        if sizes is None:
+            raise OSError("no route")
+        return SimpleNamespace(siblings=[SimpleNamespace(size=size) for size in sizes])
+
+    monkeypatch.setattr(HfApi, "repo_info", repo_info)
+    monkeypatch.setattr(requests, "head", lambda url, **others: SimpleNamespace(headers={"Content-Length": "9"}))
+    changes = {
+        "profiles.demo.data": {
+            "ucsd": {"url": "http://example.org/a.zip", "sha256": "0" * 64},
+            "imdb": {"hub": {"id": "some/texts", "revision": "abc"}},
+        },
+        "text.datasets": ["imdb"],
+        "lm.datasets": [],
+        "studies": [],
+    }
+    lines = inventory.told(small_params(changes))
+    assert lines[0] == "to be fetched: data set ucsd: http://example.org/a.zip (9 bytes)"
+    assert lines[1].startswith("to be fetched: data set imdb: some/texts, from the Hugging Face hub")
+    assert words in lines[1] and asked == [("some/texts", "dataset", "abc")]

@@ -1,6 +1,7 @@
 """What the profile in use needs from outside: told, and looked for, before anything is made."""
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from descent import components
 from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
-from descent.io import places
+from descent.io import hub, places
 
 PATIENCE = 5.0  # seconds for a server to say how long a file is
 FROM = ("weights", "embeddings")  # of a model's budget, what may come from outside
@@ -24,7 +25,7 @@ class Need:
     what: str
     path: Path | None = None  # a copy of the user's own
     url: str | None = None
-    hub: str | None = None
+    hub: dict[str, Any] | None = None
     holding: str = ""  # what a copy of a data set holds, and where it comes from
 
 
@@ -37,11 +38,22 @@ def check(params: Params, dataset: str) -> list[str]:
     """What will be fetched, a line each.
 
     Args:
-        dataset: the one whose server is asked how long its file is. Each data set has a stage of its own, so all
-            sizes are told once, and without a network no stage waits for more than one server.
+        dataset: the one whose server is asked how much it holds. Each data set has a stage of its own, so all
+            are told once, and without a network no stage waits for more than one server.
 
     Raises:
         UserError: copies of the user's own are missing: all of them, and where to put each.
+    """
+    found = present(params)
+    asked = _of_dataset(dataset)
+    return [f"{need.what}: {_fetched(need, need.what == asked)}" for need in found if need.url or need.hub]
+
+
+def present(params: Params) -> list[Need]:
+    """`needs`, of which no copy of the user's own is missing.
+
+    Raises:
+        UserError: some are: all of them, and where to put each.
     """
     found = needs(params)
     missing = [need for need in found if need.path is not None and not _there(need.path)]
@@ -53,20 +65,23 @@ def check(params: Params, dataset: str) -> list[str]:
             + "\nPut copies there, say where yours are (`dvc exp run -S local_data=<folder>`), or leave out what "
             "you do not have (empty lists of data sets or models: README, A part of it)."
         )
-    asked = _of_dataset(dataset)
-    return [f"{need.what}: {_fetched(need, need.what == asked)}" for need in found if need.url or need.hub]
+    return found
 
 
 def told(params: Params) -> list[str]:
-    """All that the profile in use needs from outside, a line each: what is there, then what will be fetched.
+    """All that the profile in use needs from outside, a line each: what is there, then what will be fetched, with
+    how much that is.
 
     Raises:
         UserError: as `check`.
     """
-    fetched = check(params, "")
-    there = [f"{need.what}: {need.path}" for need in needs(params) if need.path is not None]
-    lines = [f"there: {line}" for line in there] + [f"to be fetched: {line}" for line in fetched]
-    return lines or [f"profile {params.profile} needs nothing from outside: its data are generated"]
+    found = present(params)
+    fetched = [need for need in found if need.url or need.hub]
+    with ThreadPoolExecutor(max(1, len(fetched))) as together:  # without a network all of them wait at once
+        sizes = together.map(lambda need: _fetched(need, sized=True), fetched)
+        lines = [f"to be fetched: {need.what}: {size}" for need, size in zip(fetched, sizes, strict=True)]
+    there = [f"there: {need.what}: {need.path}" for need in found if need.path is not None]
+    return there + lines or [f"profile {params.profile} needs nothing from outside: its data are generated"]
 
 
 def _there(path: Path) -> bool:
@@ -101,17 +116,33 @@ def _of_source(params: Params, what: str, source: dict[str, Any], holding: str =
     elif source.get("url"):
         yield Need(what, url=source["url"])
     elif source.get("hub"):
-        yield Need(what, hub=source["hub"]["id"])
+        yield Need(what, hub=source["hub"])
 
 
 def _fetched(need: Need, sized: bool) -> str:
-    if need.hub:
-        return f"{need.hub}, from the Hugging Face hub unless it is cached"
-    if not sized:
-        return need.url
+    where = f"{need.hub['id']}, from the Hugging Face hub unless it is cached" if need.hub else need.url
+    return f"{where} ({_size(need)})" if sized else where
+
+
+def _size(need: Need) -> str:
+    """How much a server says that it holds, in words; of a repository of the hub not all files are read."""
     try:
-        length = requests.head(need.url, timeout=PATIENCE, allow_redirects=True).headers.get("Content-Length")
-    except (requests.RequestException, ValueError):  # of some addresses it says the latter
-        return f"{need.url} (its server does not answer now)"
-    known = length is not None and length.isdecimal()
-    return f"{need.url} ({int(length):,} bytes)" if known else f"{need.url} (of unknown length)"
+        length = _in_repository(need) if need.hub else _length(need.url)
+    except (requests.RequestException, UserError, ValueError):  # of some addresses requests says the latter
+        return "its server does not answer now"
+    most = "at most " if need.hub else ""
+    return "of unknown length" if length is None else f"{most}{length:,} bytes"
+
+
+def _length(url: str) -> int | None:
+    said = requests.head(url, timeout=PATIENCE, allow_redirects=True).headers.get("Content-Length")
+    return int(said) if said is not None and said.isdecimal() else None
+
+
+def _in_repository(need: Need) -> int:
+    from huggingface_hub import HfApi  # which takes a while to load
+
+    words = {"revision": need.hub.get("revision"), "files_metadata": True, "timeout": PATIENCE}
+    kind = "dataset" if need.what.startswith(_of_dataset("")) else "model"
+    found = hub.answer(lambda: HfApi().repo_info(need.hub["id"], repo_type=kind, **words), need.what, "")
+    return sum(file.size or 0 for file in found.siblings)

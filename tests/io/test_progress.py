@@ -28,9 +28,10 @@ def test_lines_are_whole_and_end_with_all_that_was_done() -> None:
 @pytest.mark.parametrize("kind", [progress.OneBar, progress.Lines])
 def test_parts_of_an_item_are_told_without_the_rounding_of_their_sum(kind: type[progress.Lines]) -> None:
     written = io.StringIO()
-    with kind(total=400, unit_scale=1 / 100, desc="a", unit="epoch", file=written, mininterval=0, ncols=90) as bar:
+    told = {"desc": "a", "unit": "epoch", "mininterval": 0, "ncols": 90}
+    with kind(total=1_152_000, unit_scale=1 / 100, file=written, **told) as bar:
         bar.update(83)
-    assert " 0.83 of 4 epoch" in written.getvalue() and "0.83000" not in written.getvalue()
+    assert " 0.83 of 11520 epoch" in written.getvalue() and "0.83000" not in written.getvalue()
 
 
 @pytest.mark.parametrize("kind", [progress.OneBar, progress.Lines])

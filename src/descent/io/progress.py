@@ -50,7 +50,7 @@ def _number(value: int | float | None, scale: bool | int | float) -> str:
     if value is None:
         return "?"
     if isinstance(scale, float):
-        return f"{value * scale:.4g}"
+        return f"{round(value * scale, 2):.12g}"
     return tqdm.format_sizeof(value) if scale else str(value)
 
 
