@@ -17,8 +17,8 @@ def main(task: str, dataset: str, *models: str) -> None:
     if task not in TASKS:
         raise UserError(f"unknown task {task!r}; known: {', '.join(TASKS)}")
     paths.runs_folder(task, dataset).mkdir(parents=True, exist_ok=True)
-    for model in models or getattr(params, task).models:
-        train(of_model(params, task, dataset, model))
+    items = [of_model(params, task, dataset, model) for model in models or getattr(params, task).models]
+    train(f"{task}-{dataset}", items)
 
 
 if __name__ == "__main__":

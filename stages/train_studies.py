@@ -16,7 +16,7 @@ def main(*names: str) -> None:
     for name in names or params.studies:
         item = of_study(params, name)
         if item is not None:
-            train(item)
+            train(item.name, [item])
             continue
         print(f"{name}: left out, as its data set or model is not in use")
         paths.study_runs_folder(name).mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from descent.errors import UserError
 from descent.io.core_yaml import read
 from descent.primal_dual.problem import Problem
 from descent.runner.schema import ALONE, Ray, Shares
-from descent.schema import Device, Grid, NonNegative, Schema, validated
+from descent.schema import Device, Grid, NonNegative, Precision, Schema, validated
 from descent.study import Study
 from descent.tasks.lm import schema as lm
 from descent.tasks.text import schema as text
@@ -104,6 +104,10 @@ class Params(Schema):
     def shifts_of(self, task: str) -> list[str]:
         """The shifts under which a task's cells are tested: the profile's, else those of the task's evaluation."""
         return getattr(self.budget, task).shifts or getattr(self, task).evaluation.shifts
+
+    def precision_of(self, task: str) -> Precision:
+        """In which precision a task's trained models are tested."""
+        return getattr(self, task).evaluation.precision or self.training.precision
 
     @property
     def enforcing(self) -> list[str]:

@@ -35,6 +35,7 @@ def _device(word: str) -> str:
     return word
 
 
+Precision = Literal["float32", "tf32", "bf16"]
 Device = Annotated[str, AfterValidator(_device)]
 
 
@@ -114,6 +115,7 @@ class Evaluation(Schema):
     noise_draws: Count
     seed: Seed
     batch: Count
+    precision: Precision | None = None  # null: that of training
     bootstrap: Count  # resamples of the test items
 
 

@@ -44,7 +44,7 @@ def seconds(way: Way) -> float:
     with tempfile.TemporaryDirectory() as folder, chdir(make_project(Path(folder))):
         item = item_of(small_params(changes), *WORDS)
         began = time.perf_counter()
-        items.train(item)
+        items.train(item.name, [item])
         return time.perf_counter() - began
 
 

@@ -24,6 +24,7 @@ from descent.io import core_yaml
 from descent.primal_dual.problem import Problem
 from descent.runner import integrity, items, scores
 from descent.runner.checkpoints import FileCheckpoint
+from descent.runner.executor import Job
 from descent.runner.items import Item
 from descent.schema import validated
 from descent.tasks.common import scored
@@ -240,7 +241,7 @@ def item_of(params: Params, *words: str) -> Item:
 def train_cells(params: Params, *words: str) -> Item:
     """stages.train or stages.train_studies with these parameters."""
     item = item_of(params, *words)
-    items.train(item)
+    items.train(item.name, [item])
     return item
 
 
@@ -256,14 +257,13 @@ def serially(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Let the stages do their stacks here, one by one; returns the names of those trained as they begin."""
     told: list[list[str]] = []
 
-    def run_all(stacks: list, work: Callable, device: torch.device, planned: int, tell: Callable) -> None:
-        for stack in stacks:
-            work(stack, tell)
+    def run_all(jobs: list[Job], device: torch.device, tell: Callable) -> list:
+        return [job.work(job.stack, tell) for job in jobs]
 
-    def train_all(stacks: list, *others: Any) -> None:
-        for stack in stacks:
-            told.append([cell.name for cell in stack])
-            run_all([stack], *others)
+    def train_all(jobs: list[Job], *others: Any) -> None:
+        for job in jobs:
+            told.append([cell.name for cell in job.stack])
+            run_all([job], *others)
 
     monkeypatch.setattr(items, "run_all", train_all)
     monkeypatch.setattr(scores, "run_all", run_all)

@@ -19,10 +19,12 @@ import torch
 
 from descent.errors import UserError
 from descent.runner import cluster, executor, items, store
-from descent.runner.executor import Way, run_all
+from descent.runner.executor import Way, jobs, run_all
 from descent.runner.schema import Ray
 from tests.fakes.core import DATASET, enter_project, item_of, small_params
 from tests.runner.test_executor import CPU, STACKS
+
+JOBS = jobs(STACKS, lambda stack, tell: None, 4)
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the library's own
 ROOT = Path(__file__).parents[2]
@@ -34,7 +36,7 @@ from tests.fakes.core import item_of, small_params
 from tests.runner.test_cluster import EPOCHS, WORDS
 
 executor._way = executor.Way("ray", ray=Ray(address=sys.argv[1]))
-items.train(item_of(small_params(EPOCHS), *WORDS))
+items.train('cells', [item_of(small_params(EPOCHS), *WORDS)])
 """
 EPOCHS = {"profiles.demo.video": {"epochs": 60, "layers": [2], "eps": []}, "training.checkpoint_seconds": 0.0}
 
@@ -67,14 +69,14 @@ def test_a_numbered_gpu_is_not_asked_of_a_cluster(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(__import__("sys").modules, "ray", object())
     monkeypatch.setattr(executor, "_way", Way("ray"))
     with pytest.raises(UserError, match="device: cuda:1, but Ray chooses a GPU for each stack"):
-        run_all(STACKS, lambda stack, tell: None, torch.device("cuda:1"), 4, lambda count: None)
+        run_all(JOBS, torch.device("cuda:1"), lambda count: None)
 
 
 def test_without_the_library_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     monkeypatch.setattr(executor, "_way", Way("ray"))
     with pytest.raises(UserError, match=r"Ray is not installed: pip install -r requirements-ray.txt"):
-        run_all(STACKS, lambda stack, tell: None, CPU, 4, lambda count: None)
+        run_all(JOBS, CPU, lambda count: None)
 
 
 def test_progress_of_a_stack_that_began_again_counts_once() -> None:
@@ -91,7 +93,7 @@ def test_an_address_that_does_not_answer_is_told() -> None:
         address = f"127.0.0.1:{held.getsockname()[1]}"
         began = time.monotonic()
         with pytest.raises(UserError, match=rf"no Ray cluster answers at {address} .*ray start --head"):
-            cluster.run_all(STACKS, lambda stack, tell: None, CPU, 4, lambda count: None, Ray(address=address), {})
+            cluster.run_all(JOBS, CPU, lambda count: None, Ray(address=address), {})
     assert time.monotonic() - began < 30
 
 
@@ -116,7 +118,7 @@ def expected(nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dic
     enter_project(tmp_path, monkeypatch)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     item = item_of(small_params(EPOCHS), *WORDS)
-    items.train(item)
+    items.train(item.name, [item])
     (tmp_path / ".cells").rename(tmp_path / "of the pool")
     monkeypatch.setattr(executor, "_way", Way("ray", ray=Ray(address=nodes.address)))
     return digests(item.runs)
@@ -131,7 +133,7 @@ def test_a_cluster_trains_the_pools_bytes_though_one_of_it_is_lost(
     lose = {"worker": kill_a_worker, "node": partial(kill_a_node, nodes)}[lost]
     killer = threading.Thread(target=lose, args=(gone,), daemon=True)
     killer.start()
-    items.train(item)
+    items.train(item.name, [item])
     killer.join(timeout=30)
     if lost == "node":
         nodes.add_node(num_cpus=1, **nodes.small)
@@ -151,7 +153,7 @@ def test_the_pool_goes_on_where_a_driver_of_the_cluster_was_killed(
     driver.wait()
     monkeypatch.setattr(executor, "_way", Way())
     item = item_of(small_params(EPOCHS), *WORDS)
-    items.train(item)
+    items.train(item.name, [item])
     assert digests(item.runs) == expected
 
 
@@ -163,7 +165,7 @@ def test_a_stack_that_fails_on_a_worker_ends_in_one_sentence(
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setattr(executor, "_way", Way("ray", ray=Ray(address=nodes.address)))
     with pytest.raises(UserError, match=r"^this stack does not fit$"):
-        run_all(STACKS, refuse, CPU, 4, lambda count: None)
+        run_all(jobs(STACKS, refuse, 4), CPU, lambda count: None)
 
 
 def refuse(stack: object, tell: object) -> None:

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from descent.cells import Cell
 from descent.errors import UserError
 from descent.runner import executor
 from descent.runner.devices import share
-from descent.runner.executor import Way, run_all
+from descent.runner.executor import Way, jobs, run_all
 from descent.training.devices import choose, visible
 from tests.fakes.core import small_params
 
@@ -79,11 +80,28 @@ def test_stacks_spread_over_all_gpus_with_as_many_processes_as_their_share_allow
         torch.cuda, "set_device", lambda place: (tmp_path / f"device-{os.getpid()}").write_text(str(place.index))
     )
     told: list[int] = []
-    run_all(STACKS, partial(where, tmp_path), torch.device("cuda"), len(STACKS), told.append)
+    run_all(jobs(STACKS, partial(where, tmp_path), len(STACKS)), torch.device("cuda"), told.append)
     took = [path.read_text().split() for path in tmp_path.glob("stack-*")]
     assert sum(told) == len(took) == len(STACKS)
     assert sorted(path.read_text() for path in tmp_path.glob("device-*")) == ["0", "0", "1", "1"]
     assert {place for _, place in took} == {"0", "1"}
+
+
+def whose(stack: Sequence[Cell], tell: Callable[[int], None]) -> tuple[str, int, int]:
+    """A job's model and depth, and the process that did it."""
+    time.sleep(0.3)
+    return stack[0].model, stack[0].layers, os.getpid()
+
+
+def test_models_that_share_a_gpu_do_so_beside_one_that_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpus(1, monkeypatch)
+    monkeypatch.setattr(executor, "_way", Way(gpu_share={"default": 1.0, "dust": 0.5}))
+    monkeypatch.setattr(executor, "get_context", partial(_forked, executor.get_context))
+    monkeypatch.setattr(torch.cuda, "set_device", lambda place: None)
+    stacks = [[replace(stack[0], model="vit")] for stack in STACKS[:2]] + STACKS
+    found = run_all(jobs(stacks, whose, 6), torch.device("cuda"), lambda count: None)
+    assert [own[:2] for own in found] == [(stack[0].model, stack[0].layers) for stack in stacks]
+    assert {own[2] for own in found[:2]} == {os.getpid()} and len({own[2] for own in found[2:]}) == 2
 
 
 def _forked(real: Callable, kind: str) -> object:
@@ -95,5 +113,6 @@ def test_one_gpu_at_a_share_of_one_trains_here_one_stack_after_another(monkeypat
     gpus(1, monkeypatch)
     monkeypatch.setattr(executor, "_way", Way())
     seen: list[int] = []
-    run_all(STACKS, lambda stack, tell: seen.append(os.getpid()), torch.device("cuda"), 6, lambda count: None)
+    here = jobs(STACKS, lambda stack, tell: seen.append(os.getpid()), 6)
+    run_all(here, torch.device("cuda"), lambda count: None)
     assert seen == [os.getpid()] * len(STACKS)

@@ -17,6 +17,7 @@ from descent.cells import WHY
 from descent.errors import UserError
 from descent.paths import runs_folder, study_runs_folder
 from descent.runner import items, stacks, store
+from descent.runner.executor import Job
 from descent.tasks.video.data import Prepared
 from descent.training import stack
 from descent.training.arm import Setting
@@ -69,6 +70,28 @@ def test_only_what_is_missing_is_trained(prepared: Prepared, trained: list) -> N
     train_cells(small_params({"eps": 0.0} | budget), *ITEM)
     assert len(trained) == 8 and names() == sorted(name for (name,) in of(0.0, 2, 3))
     assert not list((store.root() / "stacks").glob("*.pt"))
+
+
+def test_items_train_together_and_cells_that_two_of_them_share_once(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, known = [], items.run_all
+
+    def run_all(jobs: list[Job], device: torch.device, tell: Callable[[int], None]) -> None:
+        told.append([(job.stack[0].model, job.stack[0].arm) for job in jobs])
+        known(jobs, device, tell)
+
+    monkeypatch.setattr(items, "run_all", run_all)
+    words, models = ("video", "ucsd"), ("ut", "dust", "dust_per_layer")
+    params = small_params({f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [], f"{BUDGET}.layers": [2]})
+    items.train("all", [item_of(params, *words, model) for model in models])
+    [jobs] = told
+    assert set(jobs) == {(model, arm) for model in models for arm in ARMS} - {("dust_per_layer", "constrained")}
+    assert len(jobs) == 5
+    first, second = (runs_folder(*words, model) / "constrained-L2-eps0.13-seed0" for model in models[1:])
+    assert (first / "weights.safetensors").read_bytes() == (second / "weights.safetensors").read_bytes()
+    items.train("all", [item_of(params, *words, model) for model in models])
+    assert told[1:] == [[]]
 
 
 def test_another_arm_trains_its_cells_and_no_others(prepared: Prepared, trained: list) -> None:
@@ -235,9 +258,9 @@ def test_a_stage_killed_twice_ends_with_the_weights_of_an_undisturbed_one(tmp_pa
 def test_progress_is_told_within_an_epoch_and_adds_up(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[int] = []
 
-    def run_all(every: list, work: Callable, *others: object) -> None:
-        for one in every:
-            work(one, told.append)
+    def run_all(jobs: list[Job], *others: object) -> None:
+        for job in jobs:
+            job.work(job.stack, told.append)
 
     monkeypatch.setattr(items, "run_all", run_all)
     train_cells(small_params({f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [], f"{BUDGET}.layers": [2]}), *ITEM)

@@ -1,8 +1,8 @@
 """Stacks as tasks of a Ray cluster: several GPUs and hosts, which may be lost in the middle.
 
-Nothing travels through Ray but the order to train a stack and how far it is: cells and checkpoints lie in the
-store, on a file system that all hosts share. A stack whose worker is lost goes on elsewhere from its newest
-checkpoint.
+Nothing travels through Ray but the order to train a stack, how far it is, and small tables: cells and checkpoints
+lie in the store, on a file system that all hosts share. A stack whose worker is lost goes on elsewhere from its
+newest checkpoint.
 """
 
 import hashlib
@@ -18,14 +18,11 @@ from typing import Any
 
 import torch
 
-from descent.cells import Cell
 from descent.errors import UserError
 from descent.runner import store
-from descent.runner.devices import threads
+from descent.runner.executor import Job
 from descent.runner.fingerprint import SOURCE
 from descent.runner.schema import Ray
-
-Work = Callable[[Sequence[Cell], Callable[[int], Any]], None]
 
 PATIENCE = 10.0  # seconds for a head to answer
 OFTEN = 0.5  # seconds between what a worker tells of its progress
@@ -38,14 +35,12 @@ LIMITS = {
 
 
 def run_all(
-    stacks: Sequence[Sequence[Cell]],
-    work: Work,
+    jobs: Sequence[Job],
     device: torch.device,
-    planned: int,
     progress: Callable[[int], Any],
     settings: Ray,
     shares: Mapping[str, float],
-) -> None:
+) -> list[Any]:
     """As executor.run_all, on the cluster of `settings`.
 
     Raises:
@@ -56,9 +51,12 @@ def run_all(
     if device.index is not None:
         raise UserError(f"device: {device}, but Ray chooses a GPU for each stack: set device: cuda or auto")
     with _connected(ray, settings):
-        asked = 0.0 if device.type == "cpu" else shares.get(stacks[0][0].model, shares["default"])
-        needs = fitting([node["Resources"] for node in ray.nodes() if node["Alive"]], threads(planned), asked)
-        _together(ray, stacks, work, needs, threads(planned), progress, settings)
+        hosts = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        needs = []
+        for job in jobs:
+            gpus = 0.0 if device.type == "cpu" else shares.get(job.stack[0].model, shares["default"])
+            needs.append(fitting(hosts, job.threads, gpus))
+        return _together(ray, jobs, needs, progress, settings)
 
 
 def fitting(hosts: Sequence[Mapping[str, float]], own_threads: int, gpus: float) -> dict[str, float | int]:
@@ -84,21 +82,20 @@ def fitting(hosts: Sequence[Mapping[str, float]], own_threads: int, gpus: float)
 
 def _together(
     ray: Any,
-    stacks: Sequence[Sequence[Cell]],
-    work: Work,
-    needs: Mapping[str, float | int],
-    own_threads: int,
+    jobs: Sequence[Job],
+    needs: Sequence[Mapping[str, float | int]],
     progress: Callable[[int], Any],
     settings: Ray,
-) -> None:
+) -> list[Any]:
     """A task for every stack, and one bar for all."""
     tally, mark, here = Tally.bind(ray), _marked(), identity() | {"folder": str(Path.cwd())}
     # ray.remote here and not as a decorator: the tests' type checker wraps what it finds at a module's top.
-    task = ray.remote(_task).options(max_retries=settings.retries, **needs)
-    waiting = [
-        task.remote(work, stack, number, tally, own_threads, here, mark) for number, stack in enumerate(stacks)
+    task = ray.remote(_task)
+    submitted = [
+        task.options(max_retries=settings.retries, **own).remote(job, number, tally, here, mark)
+        for number, (job, own) in enumerate(zip(jobs, needs, strict=True))
     ]
-    done = 0
+    waiting, found, done = list(submitted), {}, 0
     try:
         while waiting:
             ready, _ = ray.wait(waiting, timeout=0.5)
@@ -106,8 +103,9 @@ def _together(
             progress(now - done)
             done = now
             for one in ready:
-                ray.get(one)
+                found[one] = ray.get(one)
                 waiting.remove(one)
+        return [found[one] for one in submitted]
     except ray.exceptions.RayTaskError as error:
         if isinstance(error.cause, UserError) or "failed to import" in str(error):
             raise _told(error, settings) from None
@@ -119,13 +117,11 @@ def _together(
         mark.unlink(missing_ok=True)
 
 
-def _task(
-    work: Work, stack: Sequence[Cell], number: int, tally: Any, own_threads: int, here: dict, mark: Path
-) -> None:
+def _task(job: Job, number: int, tally: Any, here: dict, mark: Path) -> Any:
     """On a worker: one stack, once this host is found to be as the driver's."""
     enter(here, mark)
     store.use_leases(True)
-    torch.set_num_threads(own_threads)
+    torch.set_num_threads(job.threads)
     done, told = 0, time.monotonic()
 
     def progress(more: int) -> None:
@@ -135,8 +131,9 @@ def _task(
             tally.tell.remote(number, done)  # absolute: a stack that began again counts once
             told = time.monotonic()
 
-    work(stack, progress)
+    found = job.work(job.stack, progress)
     tally.tell.remote(number, done)
+    return found
 
 
 class Tally:

@@ -19,7 +19,25 @@ from descent.runner.devices import cores, share, threads
 from descent.runner.schema import ALONE, Ray
 from descent.training.devices import visible
 
-Work = Callable[[Sequence[Cell], Callable[[int], Any]], None]
+Work = Callable[[Sequence[Cell], Callable[[int], Any]], Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A stack, what is done with it, and on how many threads where that is a CPU; picklable."""
+
+    stack: Sequence[Cell]
+    work: Work
+    threads: int
+
+
+def jobs(stacks: Sequence[Sequence[Cell]], work: Work, planned: int) -> list[Job]:
+    """The same `work`, training or evaluation, for each of these stacks.
+
+    A stack's threads depend on `planned`, all stacks of a stage, and not on how many are left: a resumed run then
+    rounds as an uninterrupted one.
+    """
+    return [Job(stack, work, threads(planned)) for stack in stacks]
 
 
 @dataclass(frozen=True)
@@ -41,67 +59,61 @@ def use(params: Params) -> None:
     store.use_leases(params.executor == "ray")
 
 
-def run_all(
-    stacks: Sequence[Sequence[Cell]],
-    work: Work,
-    device: torch.device,
-    planned: int,
-    progress: Callable[[int], Any],
-) -> None:
-    """Do `work(stack, progress)` for every stack; the first failure ends all, what was finished stays.
+def run_all(jobs: Sequence[Job], device: torch.device, progress: Callable[[int], Any]) -> list[Any]:
+    """Do every job's `work(stack, progress)`; the first failure ends all, what was finished stays.
 
     On a CPU the steps are small products that more threads do not speed up, so stacks share the cores, one
-    process each. A stack's threads depend on `planned`, the stacks of the whole item, and not on how many are
-    left: a resumed run then rounds as an uninterrupted one. GPUs take a process each, or as many as their share
-    allows; to a single process at a time nothing is sent.
+    process each. GPUs take a process each, or as many as the model's share allows, models of one share after those
+    of another; to a single process at a time nothing is sent.
 
     Args:
-        work: trains or evaluates one stack; picklable.
+        jobs: of one item or several, the longest of each first.
         device: `cuda` without a number is every GPU of this host.
         progress: called with how much was done (cell epochs, texts, ...) since it was called last.
+
+    Returns:
+        What each job's work returns.
 
     Raises:
         UserError: no such device, a stack that failed for what a user can mend, or a killed process.
     """
-    if not stacks:
-        return
+    if not jobs:
+        return []
     if _way.engine == "ray":
         from descent.runner import cluster  # an extra, which takes seconds to load
 
-        cluster.run_all(stacks, work, device, planned, progress, _way.ray, _way.gpu_share)
-        return
+        return cluster.run_all(jobs, device, progress, _way.ray, _way.gpu_share)
     found = visible(str(device))
     if device.type == "cpu":
         context = get_context("fork")  # torch is loaded but has run nothing yet: its threads start in the workers
-        places: list[torch.device | None] = [None] * min(cores(), len(stacks))
-    else:
-        context = get_context("spawn")  # a forked process cannot use CUDA
-        places = [one for _ in range(share(_way.gpu_share, stacks[0][0].model)) for one in found][: len(stacks)]
-        if len(places) == 1:
-            for stack in stacks:
-                work(stack, progress)
-            return
-    _side_by_side(stacks, work, context, places, threads(planned), progress)
+        return _side_by_side(jobs, context, [None] * min(cores(), len(jobs)), progress)
+    together = [share(_way.gpu_share, job.stack[0].model) for job in jobs]
+    results: dict[int, Any] = {}
+    for count in sorted({*together}, reverse=True):  # models that share a GPU by as many go together
+        numbers = [number for number, own in enumerate(together) if own == count]
+        own, places = [jobs[number] for number in numbers], [one for _ in range(count) for one in found]
+        if len(places[: len(own)]) == 1:
+            done = [job.work(job.stack, progress) for job in own]
+        else:  # a forked process cannot use CUDA
+            done = _side_by_side(own, get_context("spawn"), places[: len(own)], progress)
+        results |= zip(numbers, done, strict=True)
+    return [results[number] for number in range(len(jobs))]
 
 
 def _side_by_side(
-    stacks: Sequence[Sequence[Cell]],
-    work: Work,
-    context: Any,
-    places: Sequence[torch.device | None],
-    own_threads: int,
-    progress: Callable[[int], Any],
-) -> None:
+    jobs: Sequence[Job], context: Any, places: Sequence[torch.device | None], progress: Callable[[int], Any]
+) -> list[Any]:
     """A process for every place, which takes one stack after another."""
     counter, stop, free = context.Value("q", 0), context.Event(), context.SimpleQueue()
     for place in places:
         free.put(place)
-    start = (counter, stop, free, os.getpid(), own_threads)
+    start = (counter, stop, free, os.getpid())
     with ProcessPoolExecutor(len(places), context, _begin, start) as pool:
         told = 0
         try:
             with processes.unheard():
-                waiting = {pool.submit(_work, work, stack) for stack in stacks}
+                submitted = [pool.submit(_work, job) for job in jobs]
+            waiting = set(submitted)
             while waiting:
                 done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
                 now = counter.value
@@ -109,6 +121,7 @@ def _side_by_side(
                 told = now
                 for future in done:
                     future.result()
+            return [future.result() for future in submitted]
         except BrokenProcessPool:
             kind = "cpu" if places[0] is None else "cuda"
             raise UserError(
@@ -126,10 +139,9 @@ def _side_by_side(
 _shared: tuple[Any, Any] | None = None  # the worker's view of the work done, and of the order to stop
 
 
-def _begin(counter: Any, stop: Any, free: Any, parent: int, own_threads: int) -> None:
+def _begin(counter: Any, stop: Any, free: Any, parent: int) -> None:
     global _shared
     _shared = counter, stop
-    torch.set_num_threads(own_threads)
     place = free.get()
     if place is not None:
         torch.cuda.set_device(place)  # `cuda` without a number is this one from now on
@@ -137,8 +149,9 @@ def _begin(counter: Any, stop: Any, free: Any, parent: int, own_threads: int) ->
     processes.begin()
 
 
-def _work(work: Work, stack: Sequence[Cell]) -> None:
+def _work(job: Job) -> Any:
     counter, stop = _shared
+    torch.set_num_threads(job.threads)
 
     def progress(done: int) -> None:
         with counter.get_lock():
@@ -147,7 +160,7 @@ def _work(work: Work, stack: Sequence[Cell]) -> None:
             raise InterruptedError("another stack failed")
 
     try:
-        work(stack, progress)
+        return job.work(job.stack, progress)
     except SystemExit:  # told by the parent to end; the pool would have the worker wait for more
         os._exit(1)
     except Exception as error:

@@ -1,6 +1,7 @@
 """What a stage trains, from what defines its cells to an output folder that holds them."""
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from torch import nn
 from descent.cells import Cell, fingerprint
 from descent.io.progress import Bar
 from descent.runner import store
-from descent.runner.executor import run_all
+from descent.runner.executor import Job, jobs, run_all
 from descent.runner.stacks import PARTS, plan, unfinished, work
 from descent.training.arm import Setting
 from descent.training.loop import Task
@@ -75,23 +76,36 @@ class Item:
         return plan(cells, settings, each, limit, self.feed.seeds_apart)
 
 
-def train(item: Item) -> None:
-    """Write the item's output folder: what the store has is taken, the rest is trained first.
+def train(label: str, items: Sequence[Item]) -> None:
+    """Write the items' output folders: what the store has is taken, the rest is trained first, all side by side.
+
+    Args:
+        label: what the bar calls them.
+        items: of one device.
 
     Raises:
         UserError: a stack that does not fit the GPU, or a training process that was killed.
     """
-    told = {"total": len(item.cells) * item.feed.epochs * PARTS, "unit_scale": 1 / PARTS}
-    with store.file_lock(item.name), Bar(**told, desc=item.name, unit="cell epoch") as bar:
-        names: dict[Cell, str] = {}
-        rounds = item.rounds()
-        settings = next(rounds, None)
-        while settings:
-            found = {cell: item.fingerprint(cell, setting) for cell, setting in settings.items()}
-            _train_missing(item, settings, found, bar)
-            names |= found
-            settings = _next(rounds, found)
-        store.hand_out(names, item.runs)
+    total = sum(len(item.cells) * item.feed.epochs for item in items) * PARTS
+    with ExitStack() as held:
+        for name in sorted({item.name for item in items}):  # in one order: two processes never wait for each other
+            held.enter_context(store.file_lock(name))
+        bar = held.enter_context(Bar(total=total, unit_scale=1 / PARTS, desc=label, unit="cell epoch"))
+        names: list[dict[Cell, str]] = [{} for _ in items]
+        rounds = [item.rounds() for item in items]
+        asked = [next(each, None) for each in rounds]
+        while any(asked):
+            found = [_named(item, settings or {}) for item, settings in zip(items, asked, strict=True)]
+            _train_missing(items, asked, found, bar)
+            for known, own in zip(names, found, strict=True):
+                known.update(own)
+            asked = [_next(each, own) if own else None for each, own in zip(rounds, found, strict=True)]
+        for item, known in zip(items, names, strict=True):
+            store.hand_out(known, item.runs)
+
+
+def _named(item: Item, settings: dict[Cell, Setting]) -> dict[Cell, str]:
+    return {cell: item.fingerprint(cell, setting) for cell, setting in settings.items()}
 
 
 def _next(rounds: Rounds, names: dict[Cell, str]) -> dict[Cell, Setting] | None:
@@ -101,14 +115,30 @@ def _next(rounds: Rounds, names: dict[Cell, str]) -> dict[Cell, Setting] | None:
         return None
 
 
-def _train_missing(item: Item, settings: dict[Cell, Setting], names: dict[Cell, str], bar: Bar) -> None:
+def _train_missing(
+    items: Sequence[Item], asked: Sequence[dict[Cell, Setting] | None], found: Sequence[dict[Cell, str]], bar: Bar
+) -> None:
+    """One round of every item that has one."""
+    rounds = [(item, settings) for item, settings in zip(items, asked, strict=True) if settings]
+    planned = sum(len(item.stacks(list(settings), settings, item.feed.elements)) for item, settings in rounds)
+    claimed: set[str] = set()  # two models may be the same cells under two names
+    queue: list[Job] = []
+    for item, settings, names in zip(items, asked, found, strict=True):
+        missing = [cell for cell, name in names.items() if name not in claimed and not store.has(name)]
+        bar.update((len(names) - len(missing)) * item.feed.epochs * PARTS)
+        claimed.update(names[cell] for cell in missing)
+        if names:
+            queue += _jobs(item, settings, names, missing, planned)
+    run_all(queue, items[0].feed.device, bar.update)
+
+
+def _jobs(
+    item: Item, settings: dict[Cell, Setting], names: dict[Cell, str], missing: Sequence[Cell], planned: int
+) -> list[Job]:
+    """The stacks that train an item's missing cells, those that an earlier run began first."""
     feed = item.feed
-    missing = [cell for cell in settings if not store.has(names[cell])]
-    bar.update((len(settings) - len(missing)) * feed.epochs * PARTS)
     begun = unfinished(names, missing)
     rest = [cell for cell in missing if not any(cell in stack for stack in begun)]
-    stacks = begun + item.stacks(rest, settings, feed.elements)
-    planned = len(item.stacks(list(settings), settings, feed.elements))
     recipe = Recipe(
         build=feed.build,
         task=feed.task,
@@ -119,4 +149,5 @@ def _train_missing(item: Item, settings: dict[Cell, Setting], names: dict[Cell, 
         device=feed.device,
         primal=feed.primal,
     )
-    run_all(stacks, partial(work, names, recipe, settings), feed.device, planned, bar.update)
+    stacks = begun + item.stacks(rest, settings, feed.elements)
+    return jobs(stacks, partial(work, names, recipe, settings), planned)

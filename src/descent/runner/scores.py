@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from descent.io.progress import Bar
 from descent.primal_dual.constraints import relative_violations
 from descent.primal_dual.problem import Problem
 from descent.runner import diagnostics, integrity, store
-from descent.runner.executor import run_all
+from descent.runner.executor import Job, Work, jobs, run_all
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.training.arm import Setting
@@ -57,12 +58,50 @@ class Scoring:
     trained: bool
 
 
-def evaluate(item: Item, scoring: Scoring) -> pd.DataFrame:
-    """The rows of an item's cells under one shift; those scored before are taken from the store.
+def evaluate(label: str, asked: Sequence[tuple[Item, Scoring]], beside: Sequence[Job] = ()) -> list[pd.DataFrame]:
+    """The rows of each item's cells under its shift, and other tables; what was scored before the store has.
+
+    Args:
+        label: what the bar calls them.
+        asked: items, of one device, and how they are scored.
+        beside: what makes other tables meanwhile; begun first.
 
     Raises:
         UserError: a cell that is missing or stale.
     """
+    if not asked:
+        return []
+    known = [_known(item, scoring) for item, scoring in asked]
+    total = sum(len(own.missing) * scoring.inputs for own, (_, scoring) in zip(known, asked, strict=True))
+    planned = len(beside) + sum(len(own.stacks) for own in known)
+    work = [jobs(own.stacks, _work(*pair, own), planned) for own, pair in zip(known, asked, strict=True)]
+    with Bar(total=total, desc=label, unit="input") as bar:
+        found = run_all([*beside, *chain(*work)], asked[0][0].feed.device, bar.update)
+    return [*(own.table() for own in known), *found[: len(beside)]]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the store has of an item's scores under one shift."""
+
+    settings: dict[Cell, Setting]
+    files: dict[Cell, Path]
+    tables: dict[Cell, pd.DataFrame | None]
+    stacks: list[list[Cell]]  # of the cells that are to be scored
+
+    @property
+    def missing(self) -> list[Cell]:
+        """The cells that are to be scored."""
+        return [cell for cell, table in self.tables.items() if table is None]
+
+    def table(self) -> pd.DataFrame:
+        """The rows of all cells, once none is missing."""
+        # A score file does not say why its cell was trained: studies that share cells share their scores.
+        made = {cell: pd.read_parquet(self.files[cell]) for cell in self.missing}
+        return pd.concat([table.assign(**vars(cell)) for cell, table in (self.tables | made).items()])
+
+
+def _known(item: Item, scoring: Scoring) -> Known:
     settings = item.settings | {
         cell: Setting.recorded(store.record(item.runs, cell)["setting"]) for cell in item.searched
     }
@@ -70,15 +109,14 @@ def evaluate(item: Item, scoring: Scoring) -> pd.DataFrame:
     for cell in item.cells:
         store.check(item.runs, cell, names[cell])
     files = {cell: _score_file(scoring, cell, names[cell]) for cell in item.cells}
-    known = {cell: integrity.scores(file) for cell, file in files.items()}
-    missing = [cell for cell in item.cells if known[cell] is None]
-    stacks = item.stacks(missing, settings, scoring.elements)
-    work = partial(_score_stack, item.runs, item.feed.build, item.feed.tolerance, scoring, settings, files)
-    with Bar(total=len(missing) * scoring.inputs, desc=f"{item.name} {scoring.shift}", unit="input") as bar:
-        run_all(stacks, work, item.feed.device, len(stacks), bar.update)
-    # A score file does not say why its cell was trained: studies that share cells share their scores.
-    tables = {cell: pd.read_parquet(files[cell]) if own is None else own for cell, own in known.items()}
-    return pd.concat([table.assign(**vars(cell)) for cell, table in tables.items()])
+    tables = {cell: integrity.scores(file) for cell, file in files.items()}
+    missing = [cell for cell, table in tables.items() if table is None]
+    return Known(settings, files, tables, item.stacks(missing, settings, scoring.elements))
+
+
+def _work(item: Item, scoring: Scoring, known: Known) -> Work:
+    feed = item.feed
+    return partial(_score_stack, item.runs, feed.build, feed.tolerance, scoring, known.settings, known.files)
 
 
 def _score_file(scoring: Scoring, cell: Cell, fingerprint: str) -> Path:

@@ -31,9 +31,9 @@ def unfinished(names: dict[Cell, str], missing: Sequence[Cell]) -> list[list[Cel
     wanted, taken, stacks = set(missing), set(), []
     for stack in sorted(store.open_stacks(), key=len, reverse=True):
         cells = [cell_of[name] for name in stack if name in cell_of]
-        if len(cells) == len(stack) and not wanted.intersection(cells):
-            store.close_stack(stack)  # all of it is published: it was killed before it could do this
-        elif len(cells) == len(stack) and not taken.intersection(cells):
+        if len(cells) == len(stack) and all(map(store.has, stack)):
+            store.close_stack(stack)  # it was killed before it could do this
+        elif len(cells) == len(stack) and wanted.intersection(cells) and not taken.intersection(cells):
             stacks.append(cells)
             taken.update(cells)
     return stacks

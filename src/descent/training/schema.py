@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from descent.schema import Count, NonNegative, Once, Positive, Schema, Seed, Share
+from descent.schema import Count, NonNegative, Once, Positive, Precision, Schema, Seed, Share
 
 
 class StackElements(Schema):
@@ -19,7 +19,7 @@ class Training(Schema):
     clip_norm: Positive
     diverged_above: Positive
     checkpoint_seconds: NonNegative
-    precision: Literal["float32", "tf32", "bf16"]
+    precision: Precision
     compile: bool
     stack_elements: StackElements
 

@@ -31,6 +31,7 @@ KEYS_OF: dict[str, str] = {
     "training.clip_norm": "a positive number",
     "training.warmup": "a share",
     "training.precision": "a word of some",
+    "video.evaluation.precision": "a word of some",
     "training.schedule": "a word of some",
     "training.compile": "true or false",
     "training.stack_elements.cpu": "a count",

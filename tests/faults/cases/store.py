@@ -16,7 +16,7 @@ from descent.cells import Cell
 from descent.errors import UserError
 from descent.runner import store
 from descent.runner.checkpoints import FileCheckpoint
-from descent.runner.executor import run_all
+from descent.runner.executor import jobs, run_all
 from tests.fakes.core import evaluate_cells, make_project, small_params, train_cells
 from tests.faults.case import Case
 from tests.runner.test_integrity import BUDGET, DAMAGE, WORDS, cut, flip, weights_of
@@ -116,7 +116,7 @@ def worker(kind: str) -> Callable[[], object]:
     def act() -> None:
         stack = [Cell("video", "ucsd", "dust", "constrained", 2, 0.0, 0)]
         try:
-            run_all([stack, stack], partial(fail, kind), CPU, 2, lambda done: None)
+            run_all(jobs([stack, stack], partial(fail, kind), 2), CPU, lambda done: None)
         except Exception as error:
             raise UserError(str(error)) from None
 

@@ -13,6 +13,7 @@ from descent.cells import Cell
 from descent.errors import UserError
 from descent.models.causal_lm import CausalLM
 from descent.paths import completions_folder
+from descent.tasks.common import scored
 from descent.tasks.lm import completions, judge
 from descent.tasks.lm.completions import complete, prompt_noise
 from descent.tasks.lm.data import Instructions
@@ -102,13 +103,13 @@ def test_of_several_levels_and_seeds_the_headline_cell_of_the_first_seed_writes(
     wrote: list[Cell] = []
     monkeypatch.setattr(completions, "_write", lambda params, data, item, cell, folder: wrote.append(cell))
     params = lm_params({"profiles.demo.lm": {"eps": [0.0, 1.0], "seeds": [2, 1]}})
-    completions.write_all(params, data, [lm_item(params)])
+    completions.write_all(params, data, lm_item(params))
     assert [(cell.arm, cell.eps, cell.seed) for cell in wrote] == [(arm, 0.25, 1) for arm in params.arms]
 
 
 def test_without_a_model_there_is_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = enter_lm_project(tmp_path, monkeypatch)
-    completions.write_all(lm_params(), data, [])
+    assert scored.of_dataset(lm_params({"lm.models": []}), "lm", data.name).empty
     assert not list(completions_folder(data.name).iterdir())
 
 

@@ -13,7 +13,7 @@ import torch
 
 from descent.analysis import replicates, results
 from descent.analysis.select import measured, select
-from descent.cells import REFERENCES, Cell
+from descent.cells import REFERENCES, Cell, grid
 from descent.errors import UserError
 from descent.models.parts.denoiser import Pixels
 from descent.paths import runs_folder, scores_file, study_runs_folder
@@ -68,6 +68,18 @@ def evaluated(references: bool = False, **changes: object) -> pd.DataFrame:
     """The rows of the trained cells, or those of the maps that learn nothing."""
     table = evaluate_cells(small_params(DUST | changes), *ITEM[:2])
     return table[table["arm"].isin(list(REFERENCES)) == references]
+
+
+def test_cells_are_tested_in_a_precision_of_their_own(prepared: Prepared) -> None:
+    trained()
+    exact, rough = (
+        measured(evaluated(**{"video.evaluation.precision": precision})).query("metric == 'rmse'")["value"]
+        for precision in ("float32", "bf16")
+    )
+    change = (rough.to_numpy() / exact.to_numpy() - 1).clip(-1, 1)
+    assert 1e-6 < abs(change).max() < 0.05
+    default = evaluated().query("metric == 'rmse'")["value"]
+    assert (default.to_numpy() == exact.to_numpy()).all(), "null: that of training"
 
 
 def test_the_rows_of_a_data_set_are_complete_and_agree_with_each_other(prepared: Prepared) -> None:
@@ -286,8 +298,8 @@ def test_a_stale_or_missing_cell_is_refused(prepared: Prepared) -> None:
 def references_of(changes: dict) -> pd.DataFrame:
     """The rows of the maps that learn nothing, of models that are not trained."""
     params, prepared = small_params(changes), load(Path("data/prepared/ucsd"))
-    items = [item_of(params, "video", "ucsd", model) for model in params.video.models]
-    table = pd.concat(evaluation.also(params, prepared, items))
+    firsts = [grid(params, "video", "ucsd", model)[0] for model in params.video.models]
+    table = evaluation.references(params, prepared, torch.device("cpu"), firsts)
     results.write(table, Path("references.parquet"))
     return pd.read_parquet("references.parquet")
 

@@ -9,6 +9,7 @@ from descent.components import check, of_task
 from descent.config import Params
 from descent.io.folders import atomic_folder
 from descent.runner import acting, scores
+from descent.runner.executor import Job
 from descent.runner.items import Item
 from descent.tasks.common.items import of_model, of_study
 
@@ -22,10 +23,11 @@ def of_dataset(params: Params, task: str, dataset: str) -> pd.DataFrame:
         UserError: an unknown name, or cells that are missing or stale.
     """
     check(f"tasks.{task}.datasets", dataset, f"{task} data set")
+    if task == "lm":  # without a model nobody writes them
+        paths.completions_folder(dataset).mkdir(parents=True, exist_ok=True)
     items = [of_model(params, task, dataset, model) for model in getattr(params, task).models]
-    tables = [table for item in items for table in _rows(params, task, item)]
-    if items:
-        tables += of_task(task, "evaluate").also(params, _data(params, task, items[0]), items)
+    beside = of_task(task, "evaluate").beside(params, _data(params, task, items[0]), items) if items else []
+    tables = _tables(params, task, f"{task}-{dataset}", items, beside)
     with atomic_folder(paths.looks_folder(task, dataset)) as folder:
         for item in items:
             own = folder / item.cells[0].model
@@ -41,13 +43,16 @@ def of_one_study(params: Params, name: str) -> pd.DataFrame:
         UserError: as of_dataset.
     """
     item = of_study(params, name)
-    return pd.concat(_rows(params, params.studied(name).task, item)) if item else pd.DataFrame()
+    return pd.concat(_tables(params, params.studied(name).task, item.name, [item])) if item else pd.DataFrame()
 
 
-def _rows(params: Params, task: str, item: Item) -> Sequence[pd.DataFrame]:
-    data = _data(params, task, item)
-    tables = [scores.evaluate(item, scoring) for scoring in of_task(task, "evaluate").scorings(params, data, item)]
-    return [*tables, acting.rows(item, params.profile)]
+def _tables(
+    params: Params, task: str, label: str, items: Sequence[Item], beside: Sequence[Job] = ()
+) -> list[pd.DataFrame]:
+    scorings = of_task(task, "evaluate").scorings
+    asked = [(item, scoring) for item in items for scoring in scorings(params, _data(params, task, item), item)]
+    found = scores.evaluate(label, asked, beside)
+    return [*found, *(acting.rows(item, params.profile) for item in items)]
 
 
 def _data(params: Params, task: str, item: Item) -> object:

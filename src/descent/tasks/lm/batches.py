@@ -24,13 +24,14 @@ class Batch(NamedTuple):
     ids: Int64[Tensor, "batch tokens"]
     mask: Bool[Tensor, "batch tokens"]  # real tokens
     predicts: Bool[Tensor, "batch tokens"]  # tokens behind which a response's token stands
+    places: Int64[Tensor, " predicted"]  # their numbers in the flattened batch: a mask would have the host wait
     key: tuple[int, ...]
     training: bool
 
     @property
     def targets(self) -> Int64[Tensor, " predicted"]:
         """The response tokens, in the order of `predicts`."""
-        return self.ids.roll(-1, 1)[self.predicts]
+        return self.ids.roll(-1, 1).flatten()[self.places]
 
 
 class InstructionTask(EmbeddingTask):
@@ -54,12 +55,13 @@ class InstructionTask(EmbeddingTask):
         place = torch.arange(ids.shape[1])
         mask = place < lengths[:, None]
         predicts = (place >= starts[:, None] - 1) & (place < lengths[:, None] - 1)
-        return Batch(*(part.to(device, non_blocking=True) for part in (ids, mask, predicts)), key, training=False)
+        parts = ids, mask, predicts, predicts.flatten().nonzero()[:, 0]
+        return Batch(*(part.to(device, non_blocking=True) for part in parts), key, training=False)
 
     @staticmethod
     def weight(batch: Batch) -> int:
         """Its response tokens."""
-        return int(batch.predicts.sum())
+        return len(batch.places)
 
     def losses(self, model: CausalLM, batch: Batch) -> Float[Tensor, "1 depth"]:
         """f_0 ... f_L, from one forward.
@@ -76,7 +78,7 @@ class InstructionTask(EmbeddingTask):
         with seeded(*batch.key, DROPOUT, device=self.device):
             noisy = noisy_embeddings(model, batch.ids, batch.key, self.levels(batch), self.scale(model))
             states = model.states(noisy)
-        *below, last = (state.squeeze(0)[batch.predicts] for state in states)
+        *below, last = (state.squeeze(0).flatten(0, 1)[batch.places] for state in states)
         targets, layers = batch.targets, len(below)
         order = torch.arange(len(targets), device=self.device)
         drawn, share, count = set(range(layers)), 1.0, len(targets)

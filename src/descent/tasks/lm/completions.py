@@ -30,16 +30,16 @@ def file_name(gamma: float) -> str:
     return f"gamma{float(gamma)}.json"
 
 
-def write_all(params: Params, data: Instructions, items: Sequence[Item]) -> None:
-    """The completions of every arm of the first model, in one folder written whole: <arm>/gamma<level>.json.
+def write_all(params: Params, data: Instructions, item: Item) -> None:
+    """The completions of every arm of a model, in one folder written whole: <arm>/gamma<level>.json.
 
     An arm's are those of its first cell at the headline level.
     """
-    known = [cell for item in items[:1] for cell in item.cells if cell.eps == headline(params, "lm")]
+    known = [cell for cell in item.cells if cell.eps == headline(params, "lm")]
     with atomic_folder(completions_folder(data.name)) as folder:
-        for arm in params.arms if known else ():
+        for arm in params.arms:
             cell = next(cell for cell in known if cell.arm == arm)
-            _write(params, data, items[0], cell, folder / arm)
+            _write(params, data, item, cell, folder / arm)
 
 
 def _write(params: Params, data: Instructions, item: Item, cell: Cell, folder: Path) -> None:
@@ -64,7 +64,7 @@ def _write(params: Params, data: Instructions, item: Item, cell: Cell, folder: P
     groups = [order[start : start + wanted.batch] for start in range(0, len(order), wanted.batch)]
     steps = len(order) * len(wanted.gammas)
     with (
-        autocast(item.feed.device, params.training.precision),
+        autocast(item.feed.device, params.precision_of("lm")),
         Bar(total=steps, desc=f"completions {cell.arm}", unit="prompt") as bar,
     ):
         for gamma in wanted.gammas:

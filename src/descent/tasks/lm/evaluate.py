@@ -1,10 +1,9 @@
-"""The language model's cells on test instructions, under every shift; and what they write."""
+"""The language model's cells on test instructions, under every shift."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import torch
 from torch import nn
 
@@ -13,12 +12,12 @@ from descent.analysis.results import Row
 from descent.analysis.select import TRAINED
 from descent.cells import Cell
 from descent.config import Params
+from descent.runner.executor import Job
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Scoring
 from descent.tasks.common.items import problem
 from descent.tasks.common.shifted import apply_of, levels_of
-from descent.tasks.lm import completions
 from descent.tasks.lm.data import Instructions
 from descent.tasks.lm.sweep import InstructionSweep, sweep
 from descent.training.devices import autocast
@@ -47,9 +46,8 @@ def scorings(params: Params, data: Instructions, item: Item) -> list[Scoring]:
     ]
 
 
-def also(params: Params, data: Instructions, items: Sequence[Item]) -> list[pd.DataFrame]:
-    """No rows, but texts: what each arm completes, in data/completions/."""
-    completions.write_all(params, data, items)
+def beside(params: Params, data: Instructions, items: Sequence[Item]) -> list[Job]:
+    """Nothing beside the cells: chance needs no rows."""
     return []
 
 
@@ -64,7 +62,7 @@ def _measure(
 ) -> list[list[Row]]:
     (cell,), lm = stack, params.lm
     levels = levels_of(params, "lm", shift, [cell.eps])
-    with autocast(device, params.training.precision):
+    with autocast(device, params.precision_of("lm")):
         apply = apply_of(params, shift)
         found = sweep(net.to(device), data, levels, apply, lm.evaluation, lm.logits_at_once, device, progress)
     rows = [*_rows(found, levels)]

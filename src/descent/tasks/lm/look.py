@@ -1,4 +1,4 @@
-"""What every layer of a language model would say next, the logit lens: the numbers of a picture."""
+"""What every layer of a language model would say next, the logit lens, and what it completes."""
 
 import json
 from pathlib import Path
@@ -12,6 +12,7 @@ from descent.config import Params
 from descent.runner.items import Item
 from descent.tasks.common.looks import LOOK, plain, shown, trained
 from descent.tasks.common.shifted import apply_of
+from descent.tasks.lm import completions
 from descent.tasks.lm.batches import InstructionTask
 from descent.tasks.lm.data import Instructions
 from descent.tasks.text.embeddings import Scale
@@ -25,8 +26,11 @@ def write(params: Params, data: Instructions, item: Item, folder: Path) -> None:
     """<arm>.json of the cells that pictures show, of one test instruction: its `prompt`, the first `targets` of
     its response and, by layer and target, the likeliest `tokens` and their `probabilities`.
 
-    The text before each target is given; test noise is at the level of training.
+    The text before each target is given; test noise is at the level of training. Of the first model in use also
+    what each arm completes, in its own folder.
     """
+    if item.cells[0].model == params.lm.models[0]:
+        completions.write_all(params, data, item)
     texts, device, tokenizer = data.split("test"), item.feed.device, data.speaker().tokenizer
     key = (TEST, params.lm.evaluation.seed, LOOK)
     responses = texts.lengths - texts.labels

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from torch import nn
 
@@ -14,6 +13,7 @@ from descent.analysis.results import Row
 from descent.analysis.select import TRAINED
 from descent.cells import Cell
 from descent.config import Params
+from descent.runner.executor import Job
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Scoring
@@ -49,7 +49,7 @@ def scorings(params: Params, tokens: Tokens, item: Item) -> list[Scoring]:
     ]
 
 
-def also(params: Params, tokens: Tokens, items: Sequence[Item]) -> list[pd.DataFrame]:
+def beside(params: Params, tokens: Tokens, items: Sequence[Item]) -> list[Job]:
     """Nothing beside the cells: chance needs no rows."""
     return []
 
@@ -65,7 +65,7 @@ def _measure(
 ) -> list[list[Row]]:
     own = [cell.eps for cell in stack]
     levels = levels_of(params, "text", shift, own)
-    with autocast(device, params.training.precision):
+    with autocast(device, params.precision_of("text")):
         apply, evaluation = apply_of(params, shift), params.text.evaluation
         found = sweep(net.to(device), tokens, levels, apply, own, evaluation, device, progress)
     rows = [[*_rows(params, cell, found, levels, index, shift)] for index, cell in enumerate(stack)]

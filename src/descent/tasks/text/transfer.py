@@ -42,13 +42,12 @@ def of_all(params: Params) -> pd.DataFrame:
     Raises:
         UserError: cells that are missing or stale, or prepared data that are missing.
     """
-    tables = []
+    asked = []
     for name in filter(apart, params.text.datasets):
         for model in params.text.models:
             tokens = load(paths.prepared_folder(params, "text", name, model))
-            tables.append(
-                scores.evaluate(item := of_model(params, "text", name, model), scoring(params, tokens, item))
-            )
+            asked.append((item := of_model(params, "text", name, model), scoring(params, tokens, item)))
+    tables = scores.evaluate("text by kind", asked)
     return pd.concat(tables) if tables else pd.DataFrame()
 
 
@@ -100,7 +99,7 @@ def _measure(
     own, rows = [cell.eps for cell in stack], [[] for _ in stack]
     levels, apply = sorted(set(own)), apply_of(params, TRAINED)
     for split, found in kinds(tokens):
-        with autocast(device, params.training.precision):
+        with autocast(device, params.precision_of("text")):
             hits = sweep(
                 net.to(device), tokens, levels, apply, own, params.text.evaluation, device, progress, split
             ).hits

@@ -18,6 +18,7 @@ from descent.components import load
 from descent.config import Params
 from descent.models.parts.denoiser import Pixels
 from descent.models.parts.inputs import VideoInputs
+from descent.runner.executor import Job
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Scoring
@@ -33,7 +34,7 @@ from descent.tasks.video.sweep import Sweep, sweep
 from descent.tasks.video.units import UNREAD, Units, units
 from descent.tasks.video.units import rows as rows_in_units
 from descent.tasks.video.views import View
-from descent.training.devices import autocast, choose
+from descent.training.devices import autocast
 
 
 class Tested(NamedTuple):
@@ -97,18 +98,28 @@ def scorings(params: Params, prepared: Prepared, item: Item) -> list[Scoring]:
     ]
 
 
-def also(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[pd.DataFrame]:
-    """The rows of the reference maps, in the inputs and units of each model; models may share the work."""
-    device, evaluation, scale = choose(params.device), params.video.evaluation, sigma(params, prepared)
+def beside(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[Job]:
+    """What makes the rows of the reference maps."""
+    work = partial(_references, params, prepared, items[0].feed.device)
+    return [Job([item.cells[0] for item in items], work, threads=1)]
+
+
+def references(params: Params, prepared: Prepared, device: torch.device, firsts: Sequence[Cell]) -> pd.DataFrame:
+    """The rows of the reference maps, in the inputs and units of each model; models may share the work.
+
+    Args:
+        firsts: a cell of each model.
+    """
+    evaluation, scale = params.video.evaluation, sigma(params, prepared)
     known: dict[str, list[tuple[Tested, str, Sweep]]] = {}
     classical = {name: cache(partial(Once, told)) for name, told in CLASSICAL.items()}  # for all models' spaces
     tables = []
-    for item in items:
-        model = item.cells[0].model
+    for first in firsts:
+        model = first.model
         module, budget = load("models", model), budget_of(params, model)
         inputs = VideoInputs(params.video.frame.patch, params.local_data)
         if hasattr(module, "space"):
-            space, key = module.space(settings_by_arm(params, model)[item.cells[0].arm], budget, inputs), model
+            space, key = module.space(settings_by_arm(params, model)[first.arm], budget, inputs), model
         else:
             space, key = Pixels(), module.INPUTS
         task = TASKS[module.INPUTS]
@@ -134,7 +145,18 @@ def also(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[pd.D
             tables.append(
                 pd.DataFrame(rows).assign(profile=params.profile, shift=test.apply.name, **vars(cells[name]))
             )
-    return tables
+    return pd.concat(tables)
+
+
+def _references(
+    params: Params,
+    prepared: Prepared,
+    device: torch.device,
+    firsts: Sequence[Cell],
+    progress: Callable[[int], Any],
+) -> pd.DataFrame:
+    """As a job; no part of the bar."""
+    return references(params, prepared, device, firsts)
 
 
 def _joined(parts: Sequence[Sweep]) -> Sweep:
@@ -158,7 +180,7 @@ def _measure(
 ) -> list[list[Row]]:
     evaluation, budget = params.video.evaluation, budget_of(params, stack[0].model)
     inputs, scale = task.inputs(prepared, budget, "test"), sigma(params, prepared)
-    with autocast(device, params.training.precision):
+    with autocast(device, params.precision_of("video")):
         sizes = (len(stack), evaluation, device, progress)
         found = sweep(net.to(device), inputs, test.strengths, test.apply, scale, *sizes)
     told = units(params, task, net)
@@ -173,7 +195,8 @@ def _measure(
         rows[index] += replicates.rows(scores, len(found.sizes), cell.eps, cell.layers)
     if test.apply.name == TRAINED:
         own = [cell.eps for cell in stack]
-        by_layer = qualities(net, inputs, own, test.apply, scale, evaluation, device)
+        with autocast(device, params.precision_of("video")):
+            by_layer = qualities(net, inputs, own, test.apply, scale, evaluation, device)
         for index, cell in enumerate(stack):
             rows[index] += layer_rows(by_layer[:, index], cell.eps)
     return rows

@@ -34,22 +34,14 @@ def of_all(params: Params) -> pd.DataFrame:
     Raises:
         UserError: cells that are missing or stale, or prepared data that are missing.
     """
-    tables = []
-    for name in params.video.datasets:
-        items = [of_model(params, "video", name, model) for model in params.video.models]
-        tables += elsewhere(params, load(paths.prepared_folder(params, "video", name, "")), items)
+    prepared = [load(paths.prepared_folder(params, "video", name, "")) for name in params.video.datasets]
+    asked = []
+    for own in prepared if len(prepared) > 1 else ():
+        others = [other for other in prepared if other is not own]
+        items = [of_model(params, "video", own.name, model) for model in params.video.models]
+        asked += [(item, scoring(params, own, others, item)) for item in items]
+    tables = scores.evaluate("video on other data sets", asked)
     return pd.concat(tables) if tables else pd.DataFrame()
-
-
-def elsewhere(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[pd.DataFrame]:
-    """The rows of the cells of a data set on every other one in use; none where it is the only one.
-
-    Raises:
-        UserError: prepared data that are missing.
-    """
-    names = [name for name in params.video.datasets if name != prepared.name]
-    others = [load(paths.prepared_folder(params, "video", name, "")) for name in names]
-    return [scores.evaluate(item, scoring(params, prepared, others, item)) for item in items if others]
 
 
 def scoring(params: Params, own: Prepared, others: Sequence[Prepared], item: Item) -> Scoring:
@@ -92,7 +84,7 @@ def _measure(
     found: list[list[Row]] = [[] for _ in stack]
     for other in others:
         inputs, sizes = _inputs(params, model, other), (len(stack), params.video.evaluation, device, progress)
-        with autocast(device, params.training.precision):
+        with autocast(device, params.precision_of("video")):
             swept = sweep(net.to(device), inputs, levels, apply, scale, *sizes)
         told = units(params, _task(model), net)
         for index, cell in enumerate(stack):

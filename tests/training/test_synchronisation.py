@@ -1,0 +1,67 @@
+"""No step asks the device for a number: on a GPU each would have the host wait for all that was sent before.
+
+On the device `meta` there are no numbers, and who asks for one fails.
+"""
+
+from contextlib import nullcontext
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from descent.cells import Cell
+from descent.components import load
+from descent.models.dust import DUST
+from descent.models.parts.layers import dct
+from descent.tasks.common.items import setting
+from descent.tasks.video.losses import denoising_losses
+from descent.training import loop
+from tests.fakes.core import small_params
+
+LAYERS, CELLS, META = 3, 2, torch.device("meta")
+
+
+def test_who_asks_for_a_number_is_found() -> None:
+    numbers = torch.arange(3.0, device=META)
+    for asks in (lambda: numbers.sum().item(), lambda: bool(numbers.any()), lambda: numbers[numbers > 1]):
+        with pytest.raises((RuntimeError, NotImplementedError)):
+            asks()
+
+
+OBJECTIVES = {
+    f"{constraint} {duals} {resilience}": {
+        "constraint": constraint,
+        "dual_optimizer": duals,
+        "resilience": resilience,
+        "dual_mean": mean,
+        "warmup_epochs": 0,
+    }
+    for constraint, duals, resilience, mean in (
+        ("difference", "adam", "slacks", 0.0),
+        ("difference", "sgd", "decay", 0.0),
+        ("ratio", "nupi", "none", 0.9),
+        ("log", "sgd", "none", 0.0),
+    )
+}
+ARMS = {name: ("constrained", values) for name, values in OBJECTIVES.items()}
+ARMS |= {name: (name, {}) for name in ("unconstrained", "penalty", "deep_supervision")}
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_a_step_leaves_the_host_free(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "autocast", lambda device, precision: nullcontext())  # which has no meta
+    arm, values = ARMS[name]
+    params = small_params({"objectives.constrained": values} if values else {})
+    asked = setting(params, Cell("video", "ucsd", "dust", arm, LAYERS, 0.13, seed=0)).values
+    duals = load("arms", arm).Arm([asked] * CELLS, LAYERS, META)
+    net = DUST(CELLS, LAYERS, dct(16, 16), True, torch.relu, 1.5).to(META)
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+    alive, clean = torch.ones(CELLS, dtype=torch.bool, device=META), torch.rand(1, 4, 5, 16, device=META)
+    noisy = clean.repeat(CELLS, 1, 1, 1)
+
+    def losses(own: nn.Module, inputs: Tensor) -> Tensor:
+        return denoising_losses(own, inputs, clean)
+
+    for epoch in range(2):
+        f, norm = loop.primal_dual_step(net, losses, noisy, duals, optimizer, params.training, alive, epoch)
+    assert f.shape == (CELLS, LAYERS + 1) and norm.shape == (CELLS,)
