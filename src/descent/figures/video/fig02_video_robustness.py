@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from descent.analysis.differences import video_gains
 from descent.analysis.evidence import Evidence
@@ -108,6 +109,7 @@ def _draw_gains(axes: Axes, gains: pd.DataFrame, params: Params, named: bool) ->
     axes.set_yticks(range(len(models)), map(style.name, models) if named else [""] * len(models))
     axes.set_ylim(len(models) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
+    axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.set_xlabel(f"gain over {style.name(baseline)} (%)")
 
 
