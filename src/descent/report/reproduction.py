@@ -128,7 +128,10 @@ def first_screen(
         f"![{seen}]({root}/fig_forest.png)",
         judged.claims(primary, primary["verdict"].tolist()),
         _folded("What these rest on: other averages, and each setting", rests),
-        _folded("Each published part, and each data set of one that has several, by itself", judged.by_part(folders, params)),
+        _folded(
+            "Each published part, and each data set of one that has several, by itself",
+            judged.by_part(folders, params),
+        ),
         _folded("Each model alone, and what keeps it out of a claim", alone),
         f"Scope: {sections.compared(cells, params)}; reports: {listed(reports)}; [protocol]({root}/PROTOCOL.md).",
     ]
