@@ -239,7 +239,8 @@ def test_each_data_set_is_judged_alone_as_a_run_of_it_would_be() -> None:
     }
     alone = card(select(rows, dataset="ucsd"), real_params({"video.datasets": ["ucsd"]}))
     pd.testing.assert_frame_equal(found.loc["ucsd"][alone.columns], alone)
-    assert scorecard.by_dataset(rows, real_params({"video.datasets": ["ucsd"]})).empty, "that would be all of it"
+    one = real_params({"video.datasets": ["ucsd"], "text.datasets": ["imdb"]})
+    assert scorecard.by_dataset(rows, one).empty, "that would be all of it"
 
 
 def test_without_rows_nothing_is_tested(clear: pd.DataFrame) -> None:
