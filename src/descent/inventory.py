@@ -26,6 +26,7 @@ class Need:
     path: Path | None = None  # a copy of the user's own
     url: str | None = None
     hub: dict[str, Any] | None = None
+    kind: str = "model"  # of a repository of the hub, in its words
     holding: str = ""  # what a copy of a data set holds, and where it comes from
 
 
@@ -100,7 +101,9 @@ def _of_task(params: Params, task: str) -> Iterable[Need]:
     for name in part.datasets:
         said = components.declared(f"tasks.{task}.datasets", name)
         holding = f"\n    holding {said['TREE']}; official source: {said['ADDRESS']}"
-        yield from _of_source(params, _of_dataset(name), params.source(task, name).model_dump(), holding)
+        yield from _of_source(
+            params, _of_dataset(name), params.source(task, name).model_dump(), holding, "dataset"
+        )
     for name in params.tokenizers(task):
         yield from _of_source(params, f"tokenizer {name}", grids.tokenizers[name].model_dump())
     for model in part.models:
@@ -110,13 +113,15 @@ def _of_task(params: Params, task: str) -> Iterable[Need]:
                 yield from _of_source(params, f"{key} of {model}", budget[key])
 
 
-def _of_source(params: Params, what: str, source: dict[str, Any], holding: str = "") -> Iterable[Need]:
+def _of_source(
+    params: Params, what: str, source: dict[str, Any], holding: str = "", kind: str = "model"
+) -> Iterable[Need]:
     if source.get("path"):
         yield Need(what, path=places.local(params.local_data, source["path"]), holding=holding)
     elif source.get("url"):
         yield Need(what, url=source["url"])
     elif source.get("hub"):
-        yield Need(what, hub=source["hub"])
+        yield Need(what, hub=source["hub"], kind=kind)
 
 
 def _fetched(need: Need, sized: bool) -> str:
@@ -143,6 +148,5 @@ def _in_repository(need: Need) -> int:
     from huggingface_hub import HfApi  # which takes a while to load
 
     words = {"revision": need.hub.get("revision"), "files_metadata": True, "timeout": PATIENCE}
-    kind = "dataset" if need.what.startswith(_of_dataset("")) else "model"
-    found = hub.answer(lambda: HfApi().repo_info(need.hub["id"], repo_type=kind, **words), need.what, "")
+    found = hub.answer(lambda: HfApi().repo_info(need.hub["id"], repo_type=need.kind, **words), need.what, "")
     return sum(file.size or 0 for file in found.siblings)

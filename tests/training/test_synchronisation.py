@@ -24,7 +24,7 @@ LAYERS, CELLS, META = 3, 2, torch.device("meta")
 def test_who_asks_for_a_number_is_found() -> None:
     numbers = torch.arange(3.0, device=META)
     for asks in (lambda: numbers.sum().item(), lambda: bool(numbers.any()), lambda: numbers[numbers > 1]):
-        with pytest.raises((RuntimeError, NotImplementedError)):
+        with pytest.raises(RuntimeError):
             asks()
 
 

@@ -25,6 +25,7 @@ from descent.analysis.case import Case
 from descent.analysis.claims import CLAIMS, Claim, paper_value
 from descent.analysis.evidence import Evidence
 from descent.analysis.verdicts import LEVEL, NARROW, Estimate
+from descent.components import TASKS
 from descent.config import Params
 from descent.io.folders import atomic_file, write_text
 
@@ -56,8 +57,8 @@ def by_dataset(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Each is corrected within its own primary claims, and not for the choice of a data set.
     """
-    names = [part.datasets for part in (params.video, params.text, params.lm) if part.models]
-    several = [name for own in names if len(own) > 1 for name in own]
+    parts = [part for part in (getattr(params, task) for task in TASKS) if part.models and len(part.datasets) > 1]
+    several = [name for part in parts for name in part.datasets]
     cards = [scorecard(results[results["dataset"] == name], params).assign(dataset=name) for name in several]
     return pd.concat(cards)[["dataset", *COLUMNS]] if cards else pd.DataFrame(columns=["dataset", *COLUMNS])
 

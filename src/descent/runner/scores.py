@@ -92,7 +92,7 @@ class Known:
     @property
     def missing(self) -> list[Cell]:
         """The cells that are to be scored."""
-        return [cell for cell, table in self.tables.items() if table is None]
+        return [cell for stack in self.stacks for cell in stack]
 
     def table(self) -> pd.DataFrame:
         """The rows of all cells, once none is missing."""

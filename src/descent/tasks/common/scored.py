@@ -23,10 +23,8 @@ def of_dataset(params: Params, task: str, dataset: str) -> pd.DataFrame:
         UserError: an unknown name, or cells that are missing or stale.
     """
     check(f"tasks.{task}.datasets", dataset, f"{task} data set")
-    if task == "lm":  # without a model nobody writes them
-        paths.completions_folder(dataset).mkdir(parents=True, exist_ok=True)
     items = [of_model(params, task, dataset, model) for model in getattr(params, task).models]
-    beside = of_task(task, "evaluate").beside(params, _data(params, task, items[0]), items) if items else []
+    beside = of_task(task, "evaluate").beside(params, dataset, items)
     tables = _tables(params, task, f"{task}-{dataset}", items, beside)
     with atomic_folder(paths.looks_folder(task, dataset)) as folder:
         for item in items:

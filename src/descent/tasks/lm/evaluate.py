@@ -12,6 +12,7 @@ from descent.analysis.results import Row
 from descent.analysis.select import TRAINED
 from descent.cells import Cell
 from descent.config import Params
+from descent.paths import completions_folder
 from descent.runner.executor import Job
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
@@ -46,8 +47,9 @@ def scorings(params: Params, data: Instructions, item: Item) -> list[Scoring]:
     ]
 
 
-def beside(params: Params, data: Instructions, items: Sequence[Item]) -> list[Job]:
-    """Nothing beside the cells: chance needs no rows."""
+def beside(params: Params, dataset: str, items: Sequence[Item]) -> list[Job]:
+    """Nothing beside the cells: chance needs no rows. The folder of completions is there also without a model."""
+    completions_folder(dataset).mkdir(parents=True, exist_ok=True)
     return []
 
 

@@ -49,7 +49,7 @@ def scorings(params: Params, tokens: Tokens, item: Item) -> list[Scoring]:
     ]
 
 
-def beside(params: Params, tokens: Tokens, items: Sequence[Item]) -> list[Job]:
+def beside(params: Params, dataset: str, items: Sequence[Item]) -> list[Job]:
     """Nothing beside the cells: chance needs no rows."""
     return []
 

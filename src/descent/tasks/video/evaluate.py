@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import nn
 
+from descent import paths
 from descent.analysis import replicates
 from descent.analysis.results import Row
 from descent.analysis.select import TRAINED
@@ -24,6 +25,7 @@ from descent.runner.items import Item
 from descent.runner.scores import Scoring
 from descent.tasks.common.items import budget_of, problem, settings_by_arm
 from descent.tasks.common.shifted import Shifted, apply_of, levels_of
+from descent.tasks.video import data
 from descent.tasks.video.batches import TASKS, DenoisingTask, Inputs
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.feed import sigma
@@ -98,8 +100,11 @@ def scorings(params: Params, prepared: Prepared, item: Item) -> list[Scoring]:
     ]
 
 
-def beside(params: Params, prepared: Prepared, items: Sequence[Item]) -> list[Job]:
+def beside(params: Params, dataset: str, items: Sequence[Item]) -> list[Job]:
     """What makes the rows of the reference maps."""
+    if not items:
+        return []
+    prepared = data.load(paths.prepared_folder(params, "video", dataset, ""))
     work = partial(_references, params, prepared, items[0].feed.device)
     return [Job([item.cells[0] for item in items], work, threads=1)]
 
