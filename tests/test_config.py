@@ -107,11 +107,11 @@ def values_of(params: Params) -> dict[str, Any]:
         ({"studies": ["alpah"]}, "studies", "unknown name 'alpah'; known: alpha, dual_lr, resilience, solver"),
         ({"studies": ["alpha", "alpha"]}, "studies", "twice"),
         ({"profile": "papre"}, "profile", "unknown name 'papre'; known: demo, small, paper"),
-        ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: dust, dust_per_layer, dust_sh"),
+        ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: dust, dust_overcomplete, dust_per"),
         (
             {"video.models": ["roberta"]},
             "video.models",
-            "unknown name 'roberta'; known: dust, dust_per_layer, dust_sh",
+            "unknown name 'roberta'; known: dust, dust_overcomplete, dust_per",
         ),
         ({"video.models": ["dust", "ut", "dust"]}, "video.models", "twice: dust, ut, dust"),
         ({"video.datasets": ["ped3"]}, "video.datasets", "unknown name 'ped3'; known: avenue, shanghaitech, ucsd"),
