@@ -6,6 +6,7 @@ from descent import config, errors, paths
 from descent.components import TASKS
 from descent.errors import UserError
 from descent.runner import executor
+from descent.runner.announced import announce
 from descent.runner.items import train
 from descent.tasks.common.items import of_model
 
@@ -17,7 +18,9 @@ def main(task: str, dataset: str, *models: str) -> None:
     if task not in TASKS:
         raise UserError(f"unknown task {task!r}; known: {', '.join(TASKS)}")
     paths.runs_folder(task, dataset).mkdir(parents=True, exist_ok=True)
-    items = [of_model(params, task, dataset, model) for model in models or getattr(params, task).models]
+    names = models or getattr(params, task).models
+    items = [of_model(params, task, dataset, model) for model in names]
+    announce(params, task, dataset, *names)
     train(f"{task}-{dataset}", items)
 
 

@@ -4,6 +4,7 @@ import sys
 
 from descent import config, errors, paths
 from descent.runner import executor
+from descent.runner.announced import announce
 from descent.runner.items import train
 from descent.tasks.common.items import of_study
 
@@ -13,6 +14,7 @@ def main(*names: str) -> None:
     params = config.load()
     executor.use(params)
     paths.study_runs_folder().mkdir(parents=True, exist_ok=True)
+    announce(params, *(names or params.studies))
     for name in names or params.studies:
         item = of_study(params, name)
         if item is not None:

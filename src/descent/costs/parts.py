@@ -56,11 +56,26 @@ class Costs:
         for task in TASKS:
             section = getattr(self.params, task)
             for dataset in section.datasets:
-                for model in section.models:
-                    yield self._part(
-                        f"{task} {dataset} {model}", self.params, grid(self.params, task, dataset, model)
-                    )
-        for name in self.params.studies:
+                yield from self.of_dataset(task, dataset, section.models)
+        yield from self.of_studies(self.params.studies)
+
+    def of_dataset(self, task: str, dataset: str, models: Sequence[str]) -> Iterator[Part]:
+        """Models on one data set.
+
+        Raises:
+            UserError: as `parts`.
+        """
+        for model in models:
+            cells = grid(self.params, task, dataset, model)
+            yield self._part(f"{task} {dataset} {model}", self.params, cells)
+
+    def of_studies(self, names: Sequence[str]) -> Iterator[Part]:
+        """Studies whose data set and model are in use.
+
+        Raises:
+            UserError: as `parts`.
+        """
+        for name in names:
             study = self.params.studied(name)
             if cells := study_cells(self.params, name):
                 longer = self.params.trained_longer(study.model, study.times)

@@ -1,6 +1,6 @@
 """The estimate in words: a line a part, and what it rests on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from descent.config import Params
@@ -31,13 +31,14 @@ def lines(params: Params) -> Iterable[str]:
     for part in Costs(params, device, slots).parts():
         parts.append(replace(part, training=factor * part.training, scoring=factor * part.scoring))
         yield _line(parts[-1])
-    yield _line(_in_all(parts))
+    yield _line(total(parts))
     yield f"{slots} stacks side by side, timed on batches of the profile's shape. {RESTS_ON}"
     if any(part.grown for part in parts):
         yield extrapolated.RULE
 
 
-def _in_all(parts: list[Part]) -> Part:
+def total(parts: Sequence[Part]) -> Part:
+    """All parts as one, whose memory is the largest's, since they follow one another."""
     return Part(
         name="in all",
         cells=sum(part.cells for part in parts),

@@ -1,0 +1,29 @@
+"""What a long stage is about to do, in one line: what is left to train, and how long a few timed steps make that."""
+
+from descent.components import TASKS
+from descent.config import Params
+from descent.costs import devices
+from descent.costs.parts import Costs
+from descent.costs.table import duration, size, total
+
+
+def line(params: Params, *words: str) -> str | None:
+    """The line; None where nothing is left to train.
+
+    Args:
+        words: a task, a data set and models, or names of studies.
+
+    Raises:
+        UserError: as Costs.
+    """
+    device, slots, factor, told = devices.at_hand(params)
+    costs = Costs(params, device, slots)
+    found = costs.of_dataset(words[0], words[1], words[2:]) if words[0] in TASKS else costs.of_studies(words)
+    part = total([*found])
+    if not part.missing:
+        return None
+    label = "-".join(words[:2]) if words[0] in TASKS else "studies"
+    return (
+        f"{label}: {part.missing} of {part.cells} cells to train, about {duration(factor * part.training)} with "
+        f"{slots} stacks side by side {told}; {size(part.memory)} of memory, {size(part.disk)} of disk"
+    )

@@ -1,0 +1,62 @@
+"""The line before a long stage: what is left to train, nothing where nothing is, and never in the stage's way."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from descent.config import Params
+from descent.costs import ahead
+from descent.costs.parts import Costs, Part
+from descent.runner import announced
+from tests.fakes.core import small_params
+
+REAL = {"profiles.demo.data": {"ucsd": {"path": "ucsd"}}}
+WORDS = ("video", "ucsd", "dust", "ut")
+
+
+def part(name: str, missing: int, training: float) -> Part:
+    return Part(name, 8, missing, 100, training, 5.0, 2e6, 3e6, grown=False)
+
+
+def test_the_line_says_how_much_and_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = {"dust": part("dust", 3, 600.0), "ut": part("ut", 2, 1200.0)}
+    monkeypatch.setattr(Costs, "of_dataset", lambda costs, task, dataset, models: [left[name] for name in models])
+    said = ahead.line(small_params({"device": "cpu"}), *WORDS)
+    assert said.startswith("video-ucsd: 5 of 16 cells to train, about 30 min with ")
+    assert said.endswith("2 MB of memory, 6 MB of disk")
+    left["dust"] = left["ut"] = part("none", 0, 0.0)
+    assert ahead.line(small_params({"device": "cpu"}), *WORDS) is None
+
+
+def test_studies_are_asked_for_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Costs, "of_studies", lambda costs, names: [part(name, 1, 60.0) for name in names])
+    said = ahead.line(small_params({"device": "cpu"}), "alpha", "solver")
+    assert said.startswith("studies: 2 of 16 cells to train, about 2 min with ")
+
+
+def asked(params: Params, *words: str, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **options: Any) -> None:
+        commands.append(command[1:])
+        raise subprocess.TimeoutExpired(command, options["timeout"])
+
+    monkeypatch.setattr(subprocess, "run", run)
+    announced.announce(params, *words)
+    return commands
+
+
+def test_a_stage_asks_for_it_where_data_are_real(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert asked(small_params(REAL), *WORDS, monkeypatch=monkeypatch) == [["-m", "stages.ahead", *WORDS]]
+    assert asked(small_params(), *WORDS, monkeypatch=monkeypatch) == [], "the demo takes minutes"
+    assert asked(small_params(REAL), monkeypatch=monkeypatch) == [], "no study, no question"
+
+
+def test_one_that_fails_says_nothing_and_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where there is no such stage
+    announced.announce(small_params(REAL), *WORDS)
+    assert capfd.readouterr() == ("", "")
