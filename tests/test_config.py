@@ -107,7 +107,7 @@ def values_of(params: Params) -> dict[str, Any]:
         ({"studies": ["alpah"]}, "studies", "unknown name 'alpah'; known: alpha, dual_lr, resilience, solver"),
         ({"studies": ["alpha", "alpha"]}, "studies", "twice"),
         ({"profile": "papre"}, "profile", "unknown name 'papre'; known: demo, small, paper"),
-        ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: dust, dust_overcomplete, dust_per"),
+        ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: dust, dust_overcomplete, dust_p"),
         (
             {"video.models": ["roberta"]},
             "video.models",

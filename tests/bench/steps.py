@@ -27,7 +27,7 @@ from descent.runner.items import Feed
 from descent.tasks.common.items import setting
 from descent.tasks.video.losses import denoising_losses
 from descent.training.arm import Base
-from descent.training.devices import choose
+from descent.training.devices import choose, compiled
 from descent.training.loop import primal_dual_step
 from tests.bench.table import record
 
@@ -68,9 +68,9 @@ def arm(values: Params, name: str, size: Size, cells: int = 1) -> Base:
 
 
 def stepper(
-    model: nn.Module, own: Base, size: Size, values: Params, cells: int, compiled: bool = False
+    model: nn.Module, own: Base, size: Size, values: Params, cells: int, how: str = "none"
 ) -> Callable[[], None]:
-    """A function that makes one training step on a fixed batch; compiled as `training.compile` has it, or not."""
+    """A function that makes one training step on a fixed batch, compiled as `training.compile` would have it."""
     stream = torch.Generator().manual_seed(0)
     clean = torch.rand(1, size.batch, size.tokens, PIXELS, generator=stream)
     noisy = (clean + 0.05 * torch.randn(clean.shape, generator=stream)).repeat(cells, 1, 1, 1)
@@ -78,13 +78,13 @@ def stepper(
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-5, fused=True)
     alive = torch.ones(cells, dtype=torch.bool, device=device())
 
-    def losses(net: nn.Module, batch: tuple) -> torch.Tensor:
-        return denoising_losses(net, *batch)
+    used = denoising_losses if how == "none" else compiled(denoising_losses, how)
 
-    used = torch.compile(losses) if compiled else losses
+    def losses(net: nn.Module, batch: tuple) -> torch.Tensor:
+        return used(net, *batch)
 
     def step() -> None:
-        primal_dual_step(model, used, (noisy, clean), own, optimizer, values.training, alive, epoch=9)
+        primal_dual_step(model, losses, (noisy, clean), own, optimizer, values.training, alive, epoch=9)
 
     return step
 
@@ -166,14 +166,15 @@ def main() -> None:
         print(f"  stacks of {width:<3}{'':<18}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
         record("10 single runs / stacks", f"DUST, {size}, stacks of {width}", share, "at least 1", device())
     print("One constrained step of DUST, as it is / compiled (training.compile)")
-    for size in SIZES:
-        pair = [
-            stepper(dust(size, 1, shared=False), arm(values, PAIR[0], size), size, values, 1, compiled)
-            for compiled in (False, True)
-        ]
-        one, two, share = ratio(*pair)
-        print(f"  {'':<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-        record("step / compiled step", f"DUST, {size}", share, "above 1", device())
+    for how in ("kernels", "graphs")[: 2 if device().type == "cuda" else 1]:  # a CPU has no graphs to replay
+        for size in SIZES:
+            pair = [
+                stepper(dust(size, 1, shared=False), arm(values, PAIR[0], size), size, values, 1, one)
+                for one in ("none", how)
+            ]
+            one, two, share = ratio(*pair)
+            print(f"  {how:<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
+            record(f"step / compiled step ({how})", f"DUST, {size}", share, "above 1", device())
     seconds = reference_seconds(values, device())
     print(f"The step by which devices are compared (make estimate): {seconds:.3g} s")
     record(REFERENCE, "constrained DUST, profile paper, s", seconds, "", device())

@@ -33,7 +33,7 @@ def test_a_stacks_pace_is_that_of_all_its_cells(monkeypatch: pytest.MonkeyPatch)
     paces = iter([100.0, 50.0, 4.0])  # single steps, a stack's steps and products of the reference, a second
     monkeypatch.setattr(rate, "per_second", lambda call, seconds: next(paces))
     values = config.load(PARAMS)
-    found = rate.measured(SIZE, values)
+    found = rate.measured(SIZE, values, "none")
     assert found["gain"] == CELLS * 50 / 100
     assert found["hours"] == pytest.approx(rate.steps_of_grid(values) / (CELLS * 50) / 3600)
     reference = 2 * CELLS * SIZE.batch * SIZE.tokens * SIZE.atoms**2 * 4

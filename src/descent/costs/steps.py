@@ -47,6 +47,8 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[feed.primal.kind]
     optimizer, alive = kind(net.parameters(), lr=settings[0].lr, fused=True), torch.ones(len(stack)).bool()
     alive, number = alive.to(device), count()
+    if feed.training.compile != "none":
+        task.compile(feed.training.compile)
 
     def step(losses: Callable[..., Tensor] = task.losses) -> None:
         batch = task.batch(0, next(number) % task.steps)

@@ -1,4 +1,4 @@
-"""DUST with a dictionary a layer in every arm and, in profile small, more atoms than pixels, as the paper's has."""
+"""DUST with a dictionary a layer in every arm and, in profile small, more atoms than pixels, as the paper's."""
 
 from descent.models.dust import Budget, Settings, build, width
 

@@ -1,6 +1,10 @@
 """Which device computes, at which precision."""
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
+from torch.utils._pytree import tree_map
 
 from descent.errors import UserError
 
@@ -31,6 +35,17 @@ def choose(device: str) -> torch.device:
     """
     first = visible(device)[0]
     return first if ":" in device else torch.device(first.type)
+
+
+def compiled(function: Callable[..., Any], how: str) -> Callable[..., Any]:
+    """A function of tensors as torch compiles it.
+
+    Args:
+        how: `kernels` makes one kernel of many operations; `graphs` also has a GPU replay all of them at once, so
+            that the host has one thing to launch. What a graph returns is copied: its next replay writes there.
+    """
+    made = torch.compile(function, mode={"kernels": "default", "graphs": "reduce-overhead"}[how])
+    return made if how == "kernels" else lambda *inputs: tree_map(torch.clone, made(*inputs))
 
 
 def autocast(device: torch.device, precision: str) -> torch.autocast:

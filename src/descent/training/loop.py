@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 
 from descent.training.arm import Base
 from descent.training.devices import autocast
+from descent.training.drawing import in_turn
 from descent.training.schema import ADAM, Optimizer, Training
 
 
@@ -29,6 +31,9 @@ class Task(Protocol):
 
     def losses(self, model: nn.Module, batch: Any) -> Float[Tensor, "cells depth"]:
         """f_0 ... f_L of every cell."""
+
+    def compile(self, how: str) -> None:
+        """Compile (training.compile) what of the losses draws no random numbers."""
 
 
 @runtime_checkable
@@ -96,12 +101,13 @@ def train(
     )
     parts = {"model": model, "optimizer": optimizer, "arm": arm}
     checkpoint.restore(parts, run, device)
-    losses = torch.compile(task.losses) if settings.compile else task.losses
+    if settings.compile != "none":
+        task.compile(settings.compile)
     saved = time.monotonic()
     for epoch in range(len(run.history), epochs):
         began = time.monotonic()
-        f, norm, clipped = _epoch(model, task, arm, optimizer, losses, settings, run, epoch, lr, epochs)
-        held_out = _validate(model, task, losses, settings)
+        f, norm, clipped = _epoch(model, task, arm, optimizer, settings, run, epoch, lr, epochs)
+        held_out = _validate(model, task, settings)
         run.alive &= (held_out < settings.diverged_above).all(1)
         log = arm.end_epoch(f, held_out)
         if epoch >= arm.warmup_epochs:  # before, every arm is ERM
@@ -121,7 +127,6 @@ def _epoch(
     task: Task,
     arm: Base,
     optimizer: torch.optim.Optimizer,
-    losses: Callable[[nn.Module, Any], Tensor],
     settings: Training,
     run: Run,
     epoch: int,
@@ -135,11 +140,11 @@ def _epoch(
         was clipped.
     """
     total, norms, clipped = 0.0, 0.0, 0.0
-    for step in range(task.steps):
-        batch = task.batch(epoch, step)
+    draw, ahead = partial(task.batch, epoch), run.alive.device.type == "cuda"
+    for step, batch in enumerate(in_turn(draw, task.steps, ahead)):
         for group in optimizer.param_groups:
             group["lr"] = lr * rate(settings, (epoch + step / task.steps) / epochs)
-        f, norm = primal_dual_step(model, losses, batch, arm, optimizer, settings, run.alive, epoch)
+        f, norm = primal_dual_step(model, task.losses, batch, arm, optimizer, settings, run.alive, epoch)
         total, norms, clipped = total + f, norms + norm, clipped + (norm > settings.clip_norm).float()
     return total / task.steps, norms / task.steps, clipped / task.steps
 
@@ -210,10 +215,10 @@ def _again(model: nn.Module, losses: Callable, batch: Any, settings: Training) -
 
 
 @torch.no_grad()
-def _validate(model: nn.Module, task: Task, losses: Callable, settings: Training) -> Float[Tensor, "cells depth"]:
+def _validate(model: nn.Module, task: Task, settings: Training) -> Float[Tensor, "cells depth"]:
     total, count = 0.0, 0
     for batch, size in task.validation():
-        total, count = total + size * _again(model, losses, batch, settings), count + size
+        total, count = total + size * _again(model, task.losses, batch, settings), count + size
     return total / count
 
 

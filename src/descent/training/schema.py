@@ -20,7 +20,7 @@ class Training(Schema):
     diverged_above: Positive
     checkpoint_seconds: NonNegative
     precision: Precision
-    compile: bool
+    compile: Literal["none", "kernels", "graphs"]
     stack_elements: StackElements
 
 

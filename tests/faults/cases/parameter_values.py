@@ -33,7 +33,7 @@ KEYS_OF: dict[str, str] = {
     "training.precision": "a word of some",
     "video.evaluation.precision": "a word of some",
     "training.schedule": "a word of some",
-    "training.compile": "true or false",
+    "training.compile": "a word of some",
     "training.stack_elements.cpu": "a count",
     f"{OURS}.alpha": "a share",
     f"{OURS}.R0": "a positive number",

@@ -59,6 +59,13 @@ class InstructionTask(EmbeddingTask):
         return Batch(*(part.to(device, non_blocking=True) for part in parts), key, training=False)
 
     @staticmethod
+    def compute(
+        model: CausalLM, noisy: Float[Tensor, "1 batch tokens width"]
+    ) -> list[Float[Tensor, "1 batch tokens width"]]:
+        """X_0 ... X_L."""
+        return model.states(noisy)
+
+    @staticmethod
     def weight(batch: Batch) -> int:
         """Its response tokens."""
         return len(batch.places)
@@ -77,7 +84,7 @@ class InstructionTask(EmbeddingTask):
         model.train(batch.training)
         with seeded(*batch.key, DROPOUT, device=self.device):
             noisy = noisy_embeddings(model, batch.ids, batch.key, self.levels(batch), self.scale(model))
-            states = model.states(noisy)
+            states = self.compute(model, noisy)
         *below, last = (state.squeeze(0).flatten(0, 1)[batch.places] for state in states)
         targets, layers = batch.targets, len(below)
         order = torch.arange(len(targets), device=self.device)

@@ -35,6 +35,11 @@ class ClassificationTask(EmbeddingTask):
         return Batch(*(part.to(device, non_blocking=True) for part in (ids, mask, labels)), key, training=False)
 
     @staticmethod
+    def compute(model: nn.Module, noisy: Embedded) -> Float[Tensor, "cells depth batch classes"]:
+        """The logits."""
+        return layer_logits(model, noisy)
+
+    @staticmethod
     def weight(batch: Batch) -> int:
         """Its texts."""
         return len(batch.labels)
@@ -44,7 +49,7 @@ class ClassificationTask(EmbeddingTask):
         model.train(batch.training)
         with seeded(*batch.key, DROPOUT, device=self.device):
             noisy = noisy_embeddings(model, batch.ids, batch.key, self.levels(batch), self.scale(model))
-            logits = layer_logits(model, Embedded(noisy, batch.mask))
+            logits = self.compute(model, Embedded(noisy, batch.mask))
         return text_losses(logits, batch.labels).mean(-1)
 
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from descent.cells import Cell
 from descent.tasks.text.data import Texts, batches, by_length
 from descent.training.arm import ranged
+from descent.training.devices import compiled
 from descent.training.noise import VALIDATION, Stream, drawn_levels, embedding_scale, perturb
 
 
@@ -64,6 +65,16 @@ class EmbeddingTask(ABC):
     @abstractmethod
     def weight(batch: Any) -> int:
         """What a validation batch weighs in the mean."""
+
+    @staticmethod
+    @abstractmethod
+    def compute(model: nn.Module, noisy: Any) -> Any:
+        """What a model makes of noisy embeddings."""
+
+    def compile(self, how: str) -> None:
+        """The model, neither the noise before it nor the losses after it; as `kernels`, whatever is asked: texts
+        differ in length, and each length would be a graph of its own."""
+        self.compute = compiled(type(self).compute, "kernels")
 
     @abstractmethod
     def losses(self, model: nn.Module, batch: Any) -> Float[Tensor, "cells depth"]:

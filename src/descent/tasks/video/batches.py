@@ -14,6 +14,7 @@ from descent.schema import VideoBudget
 from descent.tasks.video.data import Frames, Prepared, Sequences
 from descent.tasks.video.losses import PatchLoss, denoising_losses
 from descent.training.arm import ranged
+from descent.training.devices import compiled
 from descent.training.noise import DROPOUT, VALIDATION, Stream, drawn_levels, perturb, seeded
 
 Inputs = Sequences | Frames
@@ -47,6 +48,7 @@ class DenoisingTask(ABC):
         cells: Sequence[Cell],
     ) -> None:
         self.device, self.sigma, self.patch_loss = device, sigma, self.loss_of(patch_loss)
+        self.compute = denoising_losses
         self.seeds = sorted({cell.seed for cell in cells})
         self.seed_of_cell = torch.tensor([self.seeds.index(cell.seed) for cell in cells], device=device)
         self.eps = torch.tensor([cell.eps for cell in cells], device=device)
@@ -95,7 +97,11 @@ class DenoisingTask(ABC):
 
     def losses(self, model: nn.Module, batch: Batch) -> Float[Tensor, "cells depth"]:
         """f_0 ... f_L: the squared error of each layer's output, from one forward."""
-        return denoising_losses(model, batch.noisy, batch.clean, self.patch_loss)
+        return self.compute(model, batch.noisy, batch.clean, self.patch_loss)
+
+    def compile(self, how: str) -> None:
+        """All of it but dropout's seed: the noise is in the batch."""
+        self.compute = compiled(denoising_losses, how)
 
     def _noisy(self, inputs: Tensor, keys: list[tuple[int, ...]], training: bool) -> Batch:
         """Pixels in [0, 1] and their noisy versions, from uint8 (seeds, batch, rows, columns)."""

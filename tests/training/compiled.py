@@ -1,0 +1,98 @@
+"""python -m tests.training.compiled <folder>: cells of every family trained plainly and with training.compile.
+
+In a process of its own, since the compiler cannot look through the checks of shapes that the tests install.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import patch
+
+import torch
+from torch._dynamo.utils import counters
+
+from descent.cells import Cell, grid
+from descent.components import load
+from descent.config import Params
+from descent.runner.checkpoints import FileCheckpoint
+from descent.runner.items import Feed
+from descent.tasks.common.items import setting
+from descent.tasks.video.feed import feed
+from descent.training.loop import Run, train
+from tests.fakes import lm, text
+from tests.fakes.core import DATASET, small_params, write_prepared
+
+CPU, EPOCHS = torch.device("cpu"), 3
+Made = tuple[Params, Feed, list[Cell]]
+
+
+def video(folder: Path, model: str) -> Made:
+    """Two cells of an unrolled model."""
+    params, data = small_params(), write_prepared(folder)
+    cells = [cell for cell in grid(params, "video", DATASET, model) if cell.arm == "constrained"]
+    return params, feed(params, data, model, CPU), [cell for cell in cells if cell.layers == cells[0].layers][:2]
+
+
+def texts(folder: Path, model: str) -> Made:
+    """A text model; its batches differ in length."""
+    return text.text_params(), text.fed(text.write_tokens(folder), model), text.cells(model)
+
+
+def instructions(folder: Path) -> Made:
+    """A language model."""
+    return lm.lm_params(), lm.fed(lm.write_instructions(folder / "tokens", folder / "raw")), lm.cell()
+
+
+MODELS: dict[str, Callable[[Path], Made]] = {
+    "ut": lambda folder: video(folder, "ut"),
+    "dust": lambda folder: video(folder, "dust"),
+    "ut_text": lambda folder: texts(folder, "ut_text"),
+    "distilbert": lambda folder: texts(folder, "distilbert"),
+    "causal_lm": instructions,
+}
+
+
+def trained(made: Made, how: str, folder: Path) -> Run:
+    """A few epochs of a stack, compiled as `how` says."""
+    params, own, cells = made
+    asked = [setting(params, cell) for cell in cells]
+    return train(
+        own.build(cells),
+        own.task(cells),
+        load("arms", cells[0].arm).Arm([one.values for one in asked], cells[0].layers, CPU),
+        params.training.model_copy(update={"compile": how}),
+        epochs=EPOCHS,
+        lr=asked[0].lr,
+        selection="final",
+        tolerance=own.tolerance,
+        checkpoint=FileCheckpoint(folder / f"{how}.pt"),
+        progress=lambda epoch, f: None,
+    )
+
+
+def losses(run: Run) -> list:
+    """f of every epoch, in training and validation."""
+    return [[log[name].tolist() for name in ("loss_train", "loss_validation")] for log in run.history]
+
+
+def main(name: str) -> None:
+    """Print by model both histories and how many graphs were made; traced only: kernels would take minutes."""
+    original, found = torch.compile, {}
+    for model, make in MODELS.items():
+        made = make(Path(name) / model)
+        torch.compiler.reset()
+        counters.clear()
+        plain = trained(made, "none", Path(name) / model)
+        with patch.object(torch, "compile", lambda function, mode: original(function, backend="eager")):
+            other = trained(made, "kernels", Path(name) / model)
+        found[model] = {
+            "plain": losses(plain),
+            "compiled": losses(other),
+            "graphs": counters["stats"]["unique_graphs"],
+        }
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

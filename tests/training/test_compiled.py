@@ -1,0 +1,52 @@
+"""training.compile: the same numbers, and nothing compiled anew because a batch brings new numbers or lengths."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch._dynamo.utils import counters
+
+from descent.training.devices import compiled
+from tests.fakes.core import ROOT, environment
+
+MOST = 3  # with and without gradient, and once more when a second length shows that lengths differ
+FIRST = 4  # of the library's models: pieces of the first call, in which it makes itself ready to collect states
+
+
+@pytest.mark.slow
+def test_compiled_cells_learn_as_others_and_are_compiled_once(tmp_path: Path) -> None:
+    own = environment() | {"PYTHONPATH": f"src:{ROOT}"}
+    command = [sys.executable, "-m", "tests.training.compiled", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr
+    assert "recompile_limit" not in done.stderr, "what is past the limit is not compiled, and nobody says so"
+    runs = json.loads(done.stdout.splitlines()[-1])
+    assert set(runs) == {"ut", "dust", "ut_text", "distilbert", "causal_lm"}
+    for name, run in runs.items():
+        plain, other = np.array(run["plain"]), np.array(run["compiled"])
+        moved = abs(plain[0] - plain[-1]).max()
+        assert abs(plain - other).max() < 1e-3 * moved, (
+            f"{name}: further than a thousandth of what training changed"
+        )
+        most = MOST + (FIRST if name in ("distilbert", "causal_lm") else 0)
+        assert 2 <= run["graphs"] <= most, f"{name}: compiled anew for new numbers"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own
+@pytest.mark.parametrize("how", ["kernels", "graphs"])
+def test_the_compiler_gives_the_same_numbers(how: str) -> None:
+    """On a CPU `graphs` is `kernels`, and what it returns is a copy all the same."""
+
+    def function(x: torch.Tensor) -> list[torch.Tensor]:
+        return [x.softmax(-1) @ x, x.square().sum(-1)]
+
+    x = torch.randn(5, 5, generator=torch.Generator().manual_seed(0))
+    torch.compiler.reset()
+    counters.clear()
+    for own, other in zip(compiled(function, how)(x), function(x), strict=True):
+        torch.testing.assert_close(own, other)
+    assert counters["stats"]["unique_graphs"] == 1, "it was compiled"

@@ -1,0 +1,52 @@
+"""Batches drawn ahead: the same ones in the same order, at most one too early, on another thread."""
+
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+
+from descent.training import loop
+from descent.training.drawing import in_turn
+from tests.fakes.core import fit, same, small_params, write_prepared
+from tests.training.test_loop import stack
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_what_is_drawn_ahead_comes_in_the_same_order(steps: int) -> None:
+    threads: list[int] = []
+    drawn: list[int] = []
+
+    def draw(step: int) -> int:
+        threads.append(threading.get_ident())
+        drawn.append(step)
+        return step**2
+
+    seen = []
+    for number in in_turn(draw, steps, ahead=True):
+        seen.append(number)
+        assert len(drawn) <= len(seen) + 1, "one batch ahead, and no more in memory"
+    assert seen == [*in_turn(lambda step: step**2, steps, ahead=False)] == [step**2 for step in range(steps)]
+    assert drawn == [*range(steps)] and threading.get_ident() not in threads
+
+
+def test_what_drawing_fails_of_arrives() -> None:
+    with pytest.raises(ZeroDivisionError):
+        [*in_turn(lambda step: 1 // (2 - step), 5, ahead=True)]
+
+
+def test_a_run_whose_batches_are_drawn_ahead_is_the_same_bit_for_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared, cells = write_prepared(tmp_path / "ucsd"), stack()
+    _, plain = fit(small_params(), prepared, cells, tmp_path / "plain.pt")
+    began: list[bool] = []
+
+    def always(draw: object, steps: int, ahead: bool) -> object:
+        began.append(ahead)
+        return in_turn(draw, steps, ahead=True)
+
+    monkeypatch.setattr(loop, "in_turn", always)
+    _, ahead = fit(small_params(), prepared, cells, tmp_path / "ahead.pt")
+    assert same(plain, ahead)
+    assert began and any(began) == torch.cuda.is_available(), "a CPU draws in turn"
