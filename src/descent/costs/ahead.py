@@ -1,4 +1,4 @@
-"""What a long stage is about to do, in one line: what is left to train, and how long a few timed steps make that."""
+"""What a long stage is about to do, in one line: what is left to train, and how long, from a few timed steps."""
 
 from descent.components import TASKS
 from descent.config import Params

@@ -46,5 +46,6 @@ def apply(
     """The same unit noise for every cell and level; every frame has its own."""
     margin = math.ceil(REACH * settings.length) + 1
     *parts, rows, columns = clean.shape[1:]
-    white = stream.normal(1, *parts, rows + 2 * margin, columns + 2 * margin)
-    return perturb(clean, smoothed(white, settings.length, margin), level, scale)
+    shape = (1, *parts, rows + 2 * margin, columns + 2 * margin)
+    unit = stream.once(("smoothed", shape), lambda: smoothed(stream.normal(*shape), settings.length, margin))
+    return perturb(clean, unit, level, scale)

@@ -1,6 +1,6 @@
 """Random numbers that follow keys, and the noise of training: y = x + level * sigma * n (section 4)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -29,14 +29,17 @@ class Stream:
 
     def __init__(self, *key: int, device: torch.device | str = "cpu") -> None:
         self.key, self.device = key, torch.device(device)
-        self._drawn: dict[tuple[int, ...], Tensor] = {}
+        self._known: dict[Hashable, Tensor] = {}
 
     def normal(self, *shape: int) -> Float[Tensor, "..."]:
         """Standard normal numbers; drawn once for all levels and layers of a batch."""
-        if shape not in self._drawn:
-            drawn = torch.randn(shape, generator=generator(*self.key))
-            self._drawn[shape] = sent(drawn, self.device)
-        return self._drawn[shape]
+        return self.once(shape, lambda: sent(torch.randn(shape, generator=generator(*self.key)), self.device))
+
+    def once(self, name: Hashable, make: Callable[[], Tensor]) -> Tensor:
+        """What `make` returns, worked out once for all levels and layers of a batch."""
+        if name not in self._known:
+            self._known[name] = make()
+        return self._known[name]
 
     def numpy(self) -> np.random.Generator:
         """A fresh generator for libraries that work in numpy, on the host."""

@@ -25,22 +25,26 @@ def ssim(
 
     $$\frac{(2\mu_x\mu_y+C_1)(2\sigma_{xy}+C_2)}{(\mu_x^2+\mu_y^2+C_1)(\sigma_x^2+\sigma_y^2+C_2)}.$$
 
-    NaN where a picture is smaller than a window. In float64: variances are small differences of large numbers, and
-    the precision that models run in is not to be that of their scores.
+    NaN where a picture is smaller than a window. Pictures are centred first: variances would else be small
+    differences of large numbers, for which float32 is too short. Models may run in another precision, their scores
+    do not.
     """
     if min(clean.shape[-2:]) <= 2 * RADIUS:
         return pictures.new_full(pictures.shape[:-2], torch.nan, dtype=torch.float64)
-    pictures, clean = pictures.double(), clean.double()
+    pictures, clean = pictures.float(), clean.float()
     down, across = (_windows(size, clean.device) for size in clean.shape[-2:])
 
     def mean(x: Tensor) -> Tensor:
         return down @ x @ across.mT
 
-    x, y = mean(pictures), mean(clean)
-    both = mean(pictures.square() + clean.square()) - x.square() - y.square()
-    covariance = mean(pictures * clean) - x * y
-    alike = (2 * x * y + C1) * (2 * covariance + C2) / ((x.square() + y.square() + C1) * (both + C2))
-    return alike.mean((-2, -1))
+    with torch.autocast(clean.device.type, enabled=False):
+        middle = clean.mean((-2, -1), keepdim=True)
+        pictures, clean = pictures - middle, clean - middle
+        x, y = mean(pictures), mean(clean)
+        both = mean(pictures.square() + clean.square()) - x.square() - y.square()
+        covariance, x, y = mean(pictures * clean) - x * y, x + middle, y + middle
+        alike = (2 * x * y + C1) * (2 * covariance + C2) / ((x.square() + y.square() + C1) * (both + C2))
+    return alike.mean((-2, -1)).double()
 
 
 @cache  # pictures have few sizes, and levels are many
@@ -49,7 +53,7 @@ def _windows(size: int, device: torch.device) -> Float[Tensor, "windows size"]:
     at = torch.arange(size, dtype=torch.float64)
     distance = at - at[RADIUS : size - RADIUS, None]
     weights = torch.exp(-(distance.square()) / (2 * SIGMA**2)) * (distance.abs() <= RADIUS)
-    return (weights / weights.sum(1, keepdim=True)).to(device)
+    return (weights / weights.sum(1, keepdim=True)).to(device, torch.float32)
 
 
 def psnr(error: float) -> float:

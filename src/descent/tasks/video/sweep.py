@@ -17,6 +17,8 @@ from descent.tasks.video.quality import ssim
 from descent.tasks.video.views import View
 from descent.training.noise import TEST, Stream
 
+TOGETHER = 2**22  # numbers of the last answers that are scored at once: many small operations cost more than large
+
 
 @dataclass(frozen=True)
 class Sweep:
@@ -67,16 +69,24 @@ def sweep(
         index = np.arange(start, min(start + settings.batch, len(inputs)))
         seen = view.read(index)[None].to(device).float() / 255
         clean = view.of_model(seen)
+        target = model.target(clean)
+        together = 1 if apply.equivariant else max(1, TOGETHER // (cells * target.numel()))
         member = one_hot(torch.from_numpy(items[index]), len(sizes)).to(device).double()
         for draw in range(settings.noise_draws):
             stream = Stream(TEST, settings.seed, start, draw, device=device)
-            batch = []
-            for level in levels:
-                noisy = view.of_model(apply(seen, torch.tensor([level], device=device), stream, sigma))
-                target = noisy if apply.equivariant else clean
-                batch.append(_errors(model, target, noisy.repeat(cells, *[1] * (noisy.dim() - 1))))
-            error = error + torch.stack([all_layers for all_layers, _ in batch]) @ member
-            last = last + torch.stack([of_last for _, of_last in batch])
+            batch, of_last = [], []
+            for first in range(0, len(levels), together):
+                answers = []
+                for level in levels[first : first + together]:
+                    noisy = view.of_model(apply(seen, torch.tensor([level], device=device), stream, sigma))
+                    target = model.target(noisy) if apply.equivariant else target
+                    answer, all_layers = _errors(model, target, noisy.repeat(cells, *[1] * (noisy.dim() - 1)))
+                    answers.append(answer)
+                    batch.append(all_layers)
+                found = _of_last(model, target, torch.cat(answers))
+                of_last.append(found.unflatten(1, (len(answers), cells)).swapaxes(0, 1))
+            error = error + torch.stack(batch) @ member
+            last = last + torch.cat(of_last)
             count += len(index)
         progress(len(index) * cells)
     by_item = error.cpu().numpy() / (sizes * settings.noise_draws)
@@ -84,14 +94,15 @@ def sweep(
     return Sweep(by_item, sizes, clipped, alike)
 
 
-def _errors(
-    model: nn.Module, clean: Tensor, noisy: Tensor
-) -> tuple[Float[Tensor, "cells depth batch"], Float[Tensor, "2 cells"]]:
-    """Mean squared error per pixel at one level of every layer, in float64; of the last, clipped, summed over the
-    batch: the error and the structural similarity."""
+def _errors(model: nn.Module, target: Tensor, noisy: Tensor) -> tuple[Tensor, Float[Tensor, "cells depth batch"]]:
+    """The last layer's answers, and of every layer the mean squared error per pixel, in float64."""
     outputs = [model.readout(state) for state in model.states(noisy)]
-    target = model.target(clean)
     error = [(output - target).square().flatten(2).mean(2).double() for output in outputs]
-    clipped = (outputs[-1].clamp(*model.legal) - target).square().flatten(2).mean(2).double().sum(1)
-    alike = ssim(model.pictures(outputs[-1]), model.pictures(target)[0]).mean(1) * clean.shape[1]
-    return torch.stack(error, dim=1), torch.stack([clipped, alike])
+    return outputs[-1], torch.stack(error, dim=1)
+
+
+def _of_last(model: nn.Module, target: Tensor, answers: Tensor) -> Float[Tensor, "2 stack"]:
+    """The error of clipped answers and their structural similarity, summed over the batch."""
+    clipped = (answers.clamp(*model.legal) - target).square().flatten(2).mean(2).double().sum(1)
+    alike = ssim(model.pictures(answers), model.pictures(target)[0]).mean(1) * target.shape[1]
+    return torch.stack([clipped, alike])
