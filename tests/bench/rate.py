@@ -13,13 +13,13 @@ from torch.utils.flop_counter import FlopCounterMode
 from descent import config
 from descent.cells import grid
 from descent.config import Params
-from tests.bench.steps import CELLS, Size, arm, clock, device, dust, stepper
+from tests.bench.steps import CELLS, WARMING, Size, arm, clock, device, dust, stepper
 from tests.bench.table import record
 
 SIZE = Size(1024, 7, 32, 20)
 MODELS = ("ut", "dust")
 SECONDS = 20.0
-WAYS = {"cpu": ("none",), "cuda": ("none", "kernels", "graphs")}  # of training.compile
+WAYS = {"cpu": (False,), "cuda": (False, "kernels", "graphs")}  # of training.compile
 
 
 def work(step: Callable[[], None]) -> int:
@@ -30,8 +30,9 @@ def work(step: Callable[[], None]) -> int:
 
 
 def per_second(call: Callable[[], None], seconds: float) -> float:
-    """How often `call` is done in a second, after one that is not counted."""
-    call()
+    """How often `call` is done in a second, after some that are not counted."""
+    for _ in range(WARMING):
+        call()
     took = _took(call, 1)
     times = max(1, int(seconds / max(took, 1e-6)))
     return times / _took(call, times)
@@ -67,30 +68,34 @@ def steps_of_grid(values: Params) -> int:
     return total
 
 
-def measured(size: Size, values: Params, how: str, seconds: float = SECONDS) -> dict[str, float]:
+def measured(
+    size: Size, values: Params, how: str | bool, matrices: float, seconds: float = SECONDS
+) -> dict[str, float]:
     """Of a stack of CELLS constrained DUST cells: its steps a second over a single run's, its share of the matrix
     rate, and the hours that Table 3's UT and DUST would take at its pace.
 
     Args:
         how: training.compile of the stack and the single run.
+        matrices: the device's `matrix_rate`.
     """
 
-    def run(cells: int, way: str = how) -> Callable[[], None]:
+    def run(cells: int, way: str | bool = how) -> Callable[[], None]:
         model = dust(size, cells, shared=False)
         return stepper(model, arm(values, "constrained", size, cells), size, values, cells, way)
 
     alone, together = per_second(run(1), seconds), CELLS * per_second(run(CELLS), seconds)
-    precision = torch.bfloat16 if values.training.precision == "bf16" else torch.float32
-    share = work(run(CELLS, "none")) / CELLS * together / matrix_rate(size, CELLS, precision, seconds)
+    share = work(run(CELLS, False)) / CELLS * together / matrices
     return {"gain": together / alone, "share": share, "hours": steps_of_grid(values) / together / 3600}
 
 
 def main() -> None:
     """Print and record the three numbers for every way of compiling that the device knows."""
     values = config.load()
+    precision = torch.bfloat16 if values.training.precision == "bf16" else torch.float32
+    matrices = matrix_rate(SIZE, CELLS, precision, SECONDS)
     for how in WAYS[device().type]:
-        found = measured(SIZE, values, how)
-        told = f"{CELLS} constrained DUST cells, {SIZE}, {values.training.precision}, compile: {how}"
+        found = measured(SIZE, values, how, matrices)
+        told = f"{CELLS} constrained DUST cells, {SIZE}, {values.training.precision}, compile: {how or 'none'}"
         print(told)
         print(f"  {found['gain']:.2f} times the steps of single runs (to reach on a GPU: 5)")
         print(f"  {found['share']:.0%} of the matrix rate (to reach on a GPU: 40 %)")

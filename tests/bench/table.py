@@ -1,14 +1,21 @@
-"""data/bench.csv: what was measured, by machine; measured again, a row takes the place of its older one."""
+"""data/bench.csv: what was measured, by machine; measured again, a row takes the place of its older one.
+
+`python -m tests.bench.table` has the README quote it.
+"""
 
 import csv
 import platform
+import re
 from pathlib import Path
 
 import torch
 
 from descent.costs.devices import TABLE, processor
+from descent.io.folders import write_text
+from descent.report.markdown import pipe
 from descent.runner.devices import cores
 
+BLOCK = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
 WHICH = ("measure", "setting", "processor", "cores", "device", "torch")
 
 
@@ -26,3 +33,25 @@ def record(measure: str, setting: str, value: float, limit: str, device: torch.d
         writer = csv.DictWriter(file, [*row], lineterminator="\n")
         writer.writeheader()
         writer.writerows([*rows, row])
+
+
+def quoted(path: Path = TABLE) -> str:
+    """The table as Markdown, a row for each measure, setting and machine."""
+    with path.open() as file:
+        rows = [*csv.DictReader(file)]
+    told = [[row["measure"], row["setting"], row["value"], row["to_reach"], _machine(row)] for row in rows]
+    return pipe(["measured", "of", "value", "to reach", "machine"], told)
+
+
+def _machine(row: dict[str, str]) -> str:
+    return f"{row['processor']}, {row['cores']} cores" if row["device"] == "cpu" else row["device"]
+
+
+def quote(readme: Path = Path("README.md"), path: Path = TABLE) -> None:
+    """Put the table between the README's markers."""
+    text = readme.read_text(encoding="utf-8")
+    write_text(readme, BLOCK.sub(lambda found: f"{found[1]}{quoted(path)}\n{found[2]}", text))
+
+
+if __name__ == "__main__":
+    quote()

@@ -1,6 +1,8 @@
 """The line before a long stage: what is left to train, nothing where nothing is, and never in the stage's way."""
 
+import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from descent.config import Params
 from descent.costs import ahead
 from descent.costs.parts import Costs, Part
 from descent.runner import announced
-from tests.fakes.core import small_params
+from tests.fakes.core import DATASET, enter_project, environment, small_params, write_params
 
 REAL = {"profiles.demo.data": {"ucsd": {"path": "ucsd"}}}
 WORDS = ("video", "ucsd", "dust", "ut")
@@ -52,6 +54,42 @@ def test_a_stage_asks_for_it_where_data_are_real(monkeypatch: pytest.MonkeyPatch
     assert asked(small_params(REAL), *WORDS, monkeypatch=monkeypatch) == [["-m", "stages.ahead", *WORDS]]
     assert asked(small_params(), *WORDS, monkeypatch=monkeypatch) == [], "the demo takes minutes"
     assert asked(small_params(REAL), monkeypatch=monkeypatch) == [], "no study, no question"
+
+
+def test_nobody_is_asked_where_a_cluster_trains(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert asked(small_params(REAL | {"executor": "ray"}), *WORDS, monkeypatch=monkeypatch) == []
+
+
+@pytest.mark.slow
+def test_the_stage_itself_tells_what_is_left_and_then_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    enter_project(tmp_path, monkeypatch)
+    changes = {"video.models": ["dust"], "video.datasets": [DATASET], "text.datasets": [], "lm.datasets": []}
+    changes |= {"studies": [], "profiles.demo.data": {"ucsd": {"path": "ucsd"}}}
+    write_params(tmp_path, changes)
+    meta = Path("data/prepared") / DATASET / "meta.json"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"profile": "demo"}))
+    words = ("video", DATASET, "dust")
+    with monkeypatch.context() as env:
+        for name, value in environment().items():
+            env.setenv(name, value)
+        announced.announce(small_params(REAL), *words)
+        said = capfd.readouterr()
+        assert said.out.startswith("video-ucsd: 12 of 12 cells to train, about "), said
+        train = [sys.executable, "-m", "stages.train", *words]
+        done = subprocess.run(train, capture_output=True, text=True, check=True)
+        assert done.stdout.startswith("video-ucsd: 12 of 12 cells to train"), "before anything else"
+        announced.announce(small_params(REAL), *words)
+    assert capfd.readouterr().out == "", "nothing is left"
+
+
+def test_one_that_cannot_begin_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(command: list[str], **options: Any) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    announced.announce(small_params(REAL), *WORDS)
 
 
 def test_one_that_fails_says_nothing_and_stops_nothing(

@@ -121,7 +121,7 @@ SMALL = {
         "diverged_above": 10000.0,
         "checkpoint_seconds": 1000.0,
         "precision": "float32",
-        "compile": "none",
+        "compile": False,
         "stack_elements": {"cpu": 100000, "cuda": 100000},
     },
     "study.infeasible": {

@@ -53,7 +53,7 @@ MODELS: dict[str, Callable[[Path], Made]] = {
 }
 
 
-def trained(made: Made, how: str, folder: Path) -> Run:
+def trained(made: Made, how: str | bool, folder: Path) -> Run:
     """A few epochs of a stack, compiled as `how` says."""
     params, own, cells = made
     asked = [setting(params, cell) for cell in cells]
@@ -81,9 +81,8 @@ def main(name: str) -> None:
     original, found = torch.compile, {}
     for model, make in MODELS.items():
         made = make(Path(name) / model)
-        torch.compiler.reset()
         counters.clear()
-        plain = trained(made, "none", Path(name) / model)
+        plain = trained(made, False, Path(name) / model)
         with patch.object(torch, "compile", lambda function, mode: original(function, backend="eager")):
             other = trained(made, "kernels", Path(name) / model)
         found[model] = {

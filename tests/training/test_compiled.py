@@ -36,17 +36,40 @@ def test_compiled_cells_learn_as_others_and_are_compiled_once(tmp_path: Path) ->
         assert 2 <= run["graphs"] <= most, f"{name}: compiled anew for new numbers"
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own
+
+
 @pytest.mark.parametrize("how", ["kernels", "graphs"])
 def test_the_compiler_gives_the_same_numbers(how: str) -> None:
-    """On a CPU `graphs` is `kernels`, and what it returns is a copy all the same."""
+    """On a CPU `graphs` is `kernels`."""
 
     def function(x: torch.Tensor) -> list[torch.Tensor]:
         return [x.softmax(-1) @ x, x.square().sum(-1)]
 
     x = torch.randn(5, 5, generator=torch.Generator().manual_seed(0))
-    torch.compiler.reset()
     counters.clear()
     for own, other in zip(compiled(function, how)(x), function(x), strict=True):
         torch.testing.assert_close(own, other)
     assert counters["stats"]["unique_graphs"] == 1, "it was compiled"
+
+
+def test_what_a_graph_returns_outlives_its_next_replay(monkeypatch: pytest.MonkeyPatch) -> None:
+    buffer = torch.zeros(2)  # a graph answers in the same memory every time
+    monkeypatch.setattr(torch, "compile", lambda function, mode: lambda x: buffer.copy_(function(x)))
+    double = compiled(lambda x: 2 * x, "graphs")
+    first, second = double(torch.ones(2)), double(torch.ones(2) * 5)
+    assert first.tolist() == [2, 2] and second.tolist() == [10, 10]
+
+
+def test_every_one_of_many_unlike_stacks_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One process trains stack after stack with one function, of which torch keeps eight forms."""
+    original = torch.compile
+    monkeypatch.setattr(torch, "compile", lambda function, mode: original(function, backend="eager"))
+
+    def function(layers: list[torch.Tensor]) -> torch.Tensor:
+        return sum(layer.square().sum() for layer in layers)
+
+    counters.clear()
+    for depth in range(1, 13):
+        assert compiled(function, "kernels")([torch.ones(2)] * depth) == 2 * depth
+        assert counters["stats"]["unique_graphs"] == depth

@@ -4,7 +4,6 @@ import threading
 from pathlib import Path
 
 import pytest
-import torch
 
 from descent.training import loop
 from descent.training.drawing import in_turn
@@ -49,4 +48,4 @@ def test_a_run_whose_batches_are_drawn_ahead_is_the_same_bit_for_bit(
     monkeypatch.setattr(loop, "in_turn", always)
     _, ahead = fit(small_params(), prepared, cells, tmp_path / "ahead.pt")
     assert same(plain, ahead)
-    assert began and any(began) == torch.cuda.is_available(), "a CPU draws in turn"
+    assert began and not any(began), "a CPU draws in turn"

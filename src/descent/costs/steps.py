@@ -38,7 +38,7 @@ class Step:
 
 
 def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Step:
-    """Time a stack as it would train: the fastest of up to three, each with the work of all arms past any warm-up.
+    """Time a stack as it would train uncompiled: the fastest of up to three, past any warm-up of its arm.
 
     On a CPU with one thread seconds are the processor's, which what else runs there does not lengthen.
     """
@@ -47,8 +47,6 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[feed.primal.kind]
     optimizer, alive = kind(net.parameters(), lr=settings[0].lr, fused=True), torch.ones(len(stack)).bool()
     alive, number = alive.to(device), count()
-    if feed.training.compile != "none":
-        task.compile(feed.training.compile)
 
     def step(losses: Callable[..., Tensor] = task.losses) -> None:
         batch = task.batch(0, next(number) % task.steps)

@@ -131,7 +131,7 @@ class Told:
         self.task, self.tell = task, tell
 
     def batch(self, epoch: int, step: int) -> Any:
-        """The task's own."""
+        """The task's own; for a GPU it is asked for on another thread, a step ahead."""
         self.tell(epoch * PARTS + step * PARTS // self.task.steps)
         return self.task.batch(epoch, step)
 

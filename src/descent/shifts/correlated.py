@@ -47,5 +47,7 @@ def apply(
     margin = math.ceil(REACH * settings.length) + 1
     *parts, rows, columns = clean.shape[1:]
     shape = (1, *parts, rows + 2 * margin, columns + 2 * margin)
-    unit = stream.once(("smoothed", shape), lambda: smoothed(stream.normal(*shape), settings.length, margin))
+    unit = stream.once(
+        ("smoothed", settings.length, shape), lambda: smoothed(stream.normal(*shape), settings.length, margin)
+    )
     return perturb(clean, unit, level, scale)

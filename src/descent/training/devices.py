@@ -1,6 +1,7 @@
 """Which device computes, at which precision."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -38,14 +39,30 @@ def choose(device: str) -> torch.device:
 
 
 def compiled(function: Callable[..., Any], how: str) -> Callable[..., Any]:
-    """A function of tensors as torch compiles it.
+    """A function of tensors as torch compiles it, for one stack of cells.
+
+    What was compiled before in this process is forgotten: after eight unlike stacks torch would compile no more
+    and hardly say so, and graphs of finished stacks would keep their memory. Kernels are found again on the disk.
 
     Args:
         how: `kernels` makes one kernel of many operations; `graphs` also has a GPU replay all of them at once, so
             that the host has one thing to launch. What a graph returns is copied: its next replay writes there.
     """
+    torch.compiler.reset()
     made = torch.compile(function, mode={"kernels": "default", "graphs": "reduce-overhead"}[how])
     return made if how == "kernels" else lambda *inputs: tree_map(torch.clone, made(*inputs))
+
+
+@contextmanager
+def exact(device: torch.device) -> Iterator[None]:
+    """Within it products are of float32, whatever the precision around it."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        with torch.autocast(device.type, enabled=False):
+            yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def autocast(device: torch.device, precision: str) -> torch.autocast:

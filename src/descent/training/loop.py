@@ -33,7 +33,7 @@ class Task(Protocol):
         """f_0 ... f_L of every cell."""
 
     def compile(self, how: str) -> None:
-        """Compile (training.compile) what of the losses draws no random numbers."""
+        """Compile (training.compile) the losses less the noise; a model's dropout is the compiler's own then."""
 
 
 @runtime_checkable
@@ -101,7 +101,7 @@ def train(
     )
     parts = {"model": model, "optimizer": optimizer, "arm": arm}
     checkpoint.restore(parts, run, device)
-    if settings.compile != "none":
+    if settings.compile:
         task.compile(settings.compile)
     saved = time.monotonic()
     for epoch in range(len(run.history), epochs):

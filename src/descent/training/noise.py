@@ -25,7 +25,8 @@ def generator(*key: int) -> torch.Generator:
 
 
 class Stream:
-    """The random numbers of one batch, by its key alone: whoever asks again gets the same ones, on any device."""
+    """The random numbers of one batch, and what is made of them once, by its key alone: whoever asks again gets
+    the same ones, on any device."""
 
     def __init__(self, *key: int, device: torch.device | str = "cpu") -> None:
         self.key, self.device = key, torch.device(device)
@@ -36,7 +37,7 @@ class Stream:
         return self.once(shape, lambda: sent(torch.randn(shape, generator=generator(*self.key)), self.device))
 
     def once(self, name: Hashable, make: Callable[[], Tensor]) -> Tensor:
-        """What `make` returns, worked out once for all levels and layers of a batch."""
+        """What `make` returns, worked out once for all levels of a batch; one name is for one thing."""
         if name not in self._known:
             self._known[name] = make()
         return self._known[name]

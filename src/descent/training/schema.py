@@ -20,7 +20,7 @@ class Training(Schema):
     diverged_above: Positive
     checkpoint_seconds: NonNegative
     precision: Precision
-    compile: Literal["none", "kernels", "graphs"]
+    compile: Literal[False, "kernels", "graphs"]
     stack_elements: StackElements
 
 

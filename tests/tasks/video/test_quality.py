@@ -12,6 +12,7 @@ from descent.models.parts.denoiser import Denoiser
 from descent.tasks.common.shifted import apply_of
 from descent.tasks.video.quality import psnr, ssim
 from descent.tasks.video.sweep import sweep
+from descent.training.devices import exact
 from descent.training.noise import TEST, Stream
 from tests.fakes.core import small_params, write_prepared
 from tests.fakes.video import SSIM
@@ -61,6 +62,19 @@ def test_ssim_is_exact_in_whatever_precision_the_models_run() -> None:
     with torch.autocast("cpu", torch.bfloat16):
         found = ssim(noisy, clean)
     assert torch.equal(found, ssim(noisy, clean))
+
+
+def test_scores_are_of_float32_whatever_products_the_models_use() -> None:
+    """On a GPU `high` rounds products to ten bits; the setting is the caller's own again afterwards."""
+    seen: list[str] = []
+    torch.set_float32_matmul_precision("high")
+    try:
+        with exact(torch.device("cpu")), torch.autocast("cpu", torch.bfloat16, enabled=False):
+            seen.append(torch.get_float32_matmul_precision())
+        seen.append(torch.get_float32_matmul_precision())
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    assert seen == ["highest", "high"]
 
 
 def test_of_pictures_below_a_window_there_is_no_ssim() -> None:

@@ -1,6 +1,7 @@
 """Sweeps over noise levels of maps whose errors are known in closed form."""
 
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from torch import nn
 from descent.cells import Cell
 from descent.models.parts.denoiser import Denoiser, Pixels
 from descent.tasks.common.shifted import apply_of
+from descent.tasks.video import sweep as sweeps
 from descent.tasks.video.data import Prepared, Sequences
 from descent.tasks.video.feed import feed
 from descent.tasks.video.references import PLAIN, Map
@@ -112,3 +114,36 @@ def test_each_clean_batch_is_read_once_for_all_levels(prepared: Prepared, monkey
     noise, settings = apply_of(params, "gaussian"), params.video.evaluation
     sweep(IDENTITY, sequences, GAMMAS, noise, 0.2, 1, settings, CPU, told.append)
     assert read == list(range(len(sequences))) and sum(told) == len(sequences)
+
+
+class Shaded(Denoiser):
+    """Cell k answers what it sees, darker by a fifth of k."""
+
+    def states(self, noisy: torch.Tensor) -> list[torch.Tensor]:
+        return [noisy, noisy * (1 - torch.arange(len(noisy)).view(-1, 1, 1, 1) / 5)]
+
+    def readout(self, state: torch.Tensor) -> torch.Tensor:
+        return state
+
+
+@pytest.mark.parametrize("shift", ["gaussian", "shuffled_frames"])
+@pytest.mark.parametrize("levels", [1, 3])
+def test_scores_do_not_depend_on_how_many_levels_are_scored_at_once(
+    shift: str, levels: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pixels = np.random.default_rng(2).integers(0, 256, (40, 64, 64), np.uint8)
+    sequences = Sequences(pixels, np.arange(4) * TOKENS, np.arange(4) % 2, TOKENS, 16, np.arange(7))
+    params = small_params()
+    ask = partial(
+        sweep, Shaded(), sequences, GAMMAS, apply_of(params, shift), 0.2, 2, params.video.evaluation, CPU
+    )
+    whole = ask()
+    monkeypatch.setattr(sweeps, "TOGETHER", levels * 2 * 5 * TOKENS * 256)  # of two cells, five sequences a batch
+    parts = ask()
+    for name in ("by_item", "clipped", "similarity"):
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-6, err_msg=name)
+    assert whole.similarity.shape == (4, 2) and (whole.similarity[:, 0] > whole.similarity[:, 1]).all()
+    if shift == "gaussian":
+        assert (np.diff(whole.similarity[:, 0]) < 0).all(), "levels are in their order"
+    else:
+        np.testing.assert_allclose(whole.clipped[:, 0], 0, atol=1e-12)

@@ -4,7 +4,6 @@ import hashlib
 import json
 import math
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -81,18 +80,18 @@ def prepare(
             for split in SPLITS
         }
         every = [job for split in SPLITS for job in jobs[split]]
-        index, histograms, shown = {}, {}, {}
+        digest, index, histograms, shown = hashlib.sha256(), {}, {}, {}
         bar = Bar(desc=f"decoding {dataset}", total=len(every), unit="clip")
         with closing(_decode_all(every, min(workers or os.cpu_count() or 1, len(every)))) as decoded, bar:
             for name, splits in ARRAYS.items():
                 with (folder / f"{name}.npy").open("wb") as file:
                     _write_header(file, (0, frame.size, frame.size))
                     for split in splits:
-                        histograms[split], index[split], shown[split] = _join(file, jobs[split], decoded, bar)
+                        joined = _join(file, jobs[split], decoded, digest, bar)
+                        histograms[split], index[split], shown[split] = joined
                     frames = sum(count for split in splits for *_, count in index[split])
                     file.seek(0)
                     _write_header(file, (frames, frame.size, frame.size))
-        digest = hashlib.sha256(b"".join(clip for split in SPLITS for clip in shown[split]))
         digest.update(json.dumps(index, sort_keys=True).encode())
         before = sum(count for *_, count in index["train"])
         index["validation"] = [[clip, before + first, count] for clip, first, count in index["validation"]]
@@ -216,14 +215,16 @@ def _decode(job: Job) -> Decoded:
 
 
 def _join(
-    file: BinaryIO, jobs: list[Job], decoded: Iterator[Decoded], bar: Bar
+    file: BinaryIO, jobs: list[Job], decoded: Iterator[Decoded], digest: Any, bar: Bar
 ) -> tuple[Counts, list[list[Any]], list[bytes]]:
     """Append a split's part files to an array; returns the pixel counts, the clip index, and what clips show."""
     histogram, index, names, first = np.zeros(256, np.int64), [], [], 0
     for job in jobs:
         frames, counts, shown = next(decoded)
         with job.part.open("rb") as source:
-            shutil.copyfileobj(source, file, BLOCK)
+            while block := source.read(BLOCK):
+                digest.update(block)
+                file.write(block)
         job.part.unlink()
         index.append([job.clip.name, first, frames])
         names.append(shown)

@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from descent.training.devices import exact
+
 RADIUS, SIGMA = 5, 1.5  # of the window, in pixels: Wang et al.'s 11 x 11 Gaussian
 C1, C2 = 0.01**2, 0.03**2  # K1 and K2 of a data range of 1, squared
 
@@ -37,7 +39,7 @@ def ssim(
     def mean(x: Tensor) -> Tensor:
         return down @ x @ across.mT
 
-    with torch.autocast(clean.device.type, enabled=False):
+    with exact(clean.device):
         middle = clean.mean((-2, -1), keepdim=True)
         pictures, clean = pictures - middle, clean - middle
         x, y = mean(pictures), mean(clean)

@@ -69,22 +69,23 @@ def sweep(
         index = np.arange(start, min(start + settings.batch, len(inputs)))
         seen = view.read(index)[None].to(device).float() / 255
         clean = view.of_model(seen)
-        target = model.target(clean)
-        together = 1 if apply.equivariant else max(1, TOGETHER // (cells * target.numel()))
+        answer = model.target(clean)
+        # Where right answers move with the inputs, each level has its own, and is scored by itself.
+        together = 1 if apply.equivariant else max(1, TOGETHER // (cells * answer.numel()))
         member = one_hot(torch.from_numpy(items[index]), len(sizes)).to(device).double()
         for draw in range(settings.noise_draws):
             stream = Stream(TEST, settings.seed, start, draw, device=device)
             batch, of_last = [], []
             for first in range(0, len(levels), together):
-                answers = []
+                given = []
                 for level in levels[first : first + together]:
                     noisy = view.of_model(apply(seen, torch.tensor([level], device=device), stream, sigma))
-                    target = model.target(noisy) if apply.equivariant else target
-                    answer, all_layers = _errors(model, target, noisy.repeat(cells, *[1] * (noisy.dim() - 1)))
-                    answers.append(answer)
+                    right = model.target(noisy) if apply.equivariant else answer
+                    at_last, all_layers = _errors(model, right, noisy.repeat(cells, *[1] * (noisy.dim() - 1)))
+                    given.append(at_last)
                     batch.append(all_layers)
-                found = _of_last(model, target, torch.cat(answers))
-                of_last.append(found.unflatten(1, (len(answers), cells)).swapaxes(0, 1))
+                found = _of_last(model, right, torch.cat(given))
+                of_last.append(found.unflatten(1, (len(given), cells)).swapaxes(0, 1))
             error = error + torch.stack(batch) @ member
             last = last + torch.cat(of_last)
             count += len(index)
@@ -102,7 +103,8 @@ def _errors(model: nn.Module, target: Tensor, noisy: Tensor) -> tuple[Tensor, Fl
 
 
 def _of_last(model: nn.Module, target: Tensor, answers: Tensor) -> Float[Tensor, "2 stack"]:
-    """The error of clipped answers and their structural similarity, summed over the batch."""
+    """The error of clipped answers and their structural similarity, summed over the batch; all cells of a level
+    before those of the next."""
     clipped = (answers.clamp(*model.legal) - target).square().flatten(2).mean(2).double().sum(1)
     alike = ssim(model.pictures(answers), model.pictures(target)[0]).mean(1) * target.shape[1]
     return torch.stack([clipped, alike])
