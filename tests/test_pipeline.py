@@ -198,3 +198,8 @@ def test_stage_entries_are_thin() -> None:
     for file in {*(ROOT / "stages").glob("*.py")} - {ROOT / "stages/__init__.py"}:
         assert len(file.read_text().splitlines()) < 40, file
         assert import_module(f"stages.{file.stem}").main
+
+
+def test_the_folder_that_the_judge_names_is_there_where_no_language_model_is_in_use() -> None:
+    """DVC refuses a frozen stage a dependency of which is missing, and with it every `dvc repro`."""
+    assert "data/scores/lm" in STAGES["judge"]["deps"] and (ROOT / "data/scores/lm/.gitkeep").exists()
