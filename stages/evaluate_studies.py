@@ -1,4 +1,4 @@
-"""python -m stages.evaluate_studies [name ...]: the cells of every study in use, or of these, over all shifts."""
+"""python -m stages.evaluate_studies [name ...]: the cells of every study in use, or of these."""
 
 import sys
 

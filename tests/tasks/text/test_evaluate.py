@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from descent.analysis import results
-from descent.analysis.select import measured
+from descent.analysis.select import TRAINED, measured
 from descent.analysis.trials import accuracy_columns
 from descent.cells import Cell
 from descent.errors import UserError
@@ -223,6 +223,14 @@ def test_a_stale_or_missing_cell_is_refused_and_a_study_is_scored(tokens: Tokens
     assert set(table["experiment"]) == {"alpha"} and set(table["varied"]) == {"", "0.05", "0.1"}
     alpha = table.query("metric == 'alpha'").set_index("varied")["value"].to_dict()
     assert alpha == {"0.05": 0.05, "0.1": 0.1} and len(item.cells) == 3
+
+
+def test_a_study_is_scored_under_the_shift_of_training_alone(tokens: Tokens) -> None:
+    shifts = {f"{BUDGET}.shifts": [TRAINED, "laplace"]}
+    for word in ("ut_text", "alpha"):
+        train_text(text_params(SHORT | shifts), word)
+    assert set(measured(scored("ut_text", **shifts))["shift"]) == {TRAINED, "laplace"}
+    assert set(measured(scored("alpha", **shifts))["shift"]) == {TRAINED}
 
 
 def test_a_study_is_held_to_the_constraints_that_it_varies(tokens: Tokens) -> None:

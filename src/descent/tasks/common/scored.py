@@ -11,6 +11,7 @@ from descent.io.folders import atomic_folder
 from descent.runner import acting, scores
 from descent.runner.executor import Job
 from descent.runner.items import Item
+from descent.runner.scores import Scoring
 from descent.tasks.common.items import of_model, of_study
 
 
@@ -25,7 +26,7 @@ def of_dataset(params: Params, task: str, dataset: str) -> pd.DataFrame:
     check(f"tasks.{task}.datasets", dataset, f"{task} data set")
     items = [of_model(params, task, dataset, model) for model in getattr(params, task).models]
     beside = of_task(task, "evaluate").beside(params, dataset, items)
-    tables = _tables(params, task, f"{task}-{dataset}", items, beside)
+    tables = _tables(params, f"{task}-{dataset}", items, _asked(params, task, items), beside)
     with atomic_folder(paths.looks_folder(task, dataset)) as folder:
         for item in items:
             own = folder / item.cells[0].model
@@ -37,18 +38,31 @@ def of_dataset(params: Params, task: str, dataset: str) -> pd.DataFrame:
 def of_one_study(params: Params, name: str) -> pd.DataFrame:
     """The rows of a study; none where its data set or model is not in use.
 
+    Under the shift of training alone: no figure, table or claim asks more of a study's cells.
+
     Raises:
         UserError: as of_dataset.
     """
     item = of_study(params, name)
-    return pd.concat(_tables(params, params.studied(name).task, item.name, [item])) if item else pd.DataFrame()
+    if item is None:
+        return pd.DataFrame()
+    task = params.studied(name).task
+    asked = [(own, scoring) for own, scoring in _asked(params, task, [item]) if scoring.trained]
+    return pd.concat(_tables(params, item.name, [item], asked))
+
+
+def _asked(params: Params, task: str, items: Sequence[Item]) -> list[tuple[Item, Scoring]]:
+    scorings = of_task(task, "evaluate").scorings
+    return [(item, scoring) for item in items for scoring in scorings(params, _data(params, task, item), item)]
 
 
 def _tables(
-    params: Params, task: str, label: str, items: Sequence[Item], beside: Sequence[Job] = ()
+    params: Params,
+    label: str,
+    items: Sequence[Item],
+    asked: Sequence[tuple[Item, Scoring]],
+    beside: Sequence[Job] = (),
 ) -> list[pd.DataFrame]:
-    scorings = of_task(task, "evaluate").scorings
-    asked = [(item, scoring) for item in items for scoring in scorings(params, _data(params, task, item), item)]
     found = scores.evaluate(label, asked, beside)
     return [*found, *(acting.rows(item, params.profile) for item in items)]
 
