@@ -65,7 +65,7 @@ def reference_cells(params: Params, dataset: str, model: str) -> list[Cell]:
 
 
 def study_cells(params: Params, name: str) -> list[Cell]:
-    """The cells of a study: the arms `beside` as they are, and the varied arm at every value, all seeds.
+    """The cells of a study, all seeds.
 
     None where the study's data set or model is not in use. Without `layers` they are as deep as the model goes.
 
@@ -76,11 +76,10 @@ def study_cells(params: Params, name: str) -> list[Cell]:
     if not params.runs(study):
         return []
     depth = study.layers or max(params.model_budget(study.model)["layers"])
-    arms = [*((arm, "") for arm in study.beside), *((study.arm, varied) for varied in study.variants())]
     return [
         Cell(name, study.dataset, study.model, arm, depth, float(study.eps), seed, varied)
         for seed in sorted(set(study.seeds))
-        for arm, varied in arms
+        for arm, varied in study.trained()
     ]
 
 

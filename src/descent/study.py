@@ -1,4 +1,4 @@
-"""A study: one setting of a task, in which something of one arm's objective is varied."""
+"""A study: one setting of a task, in which something of one arm's objective is varied, or the rate of all arms."""
 
 from typing import Any, Literal
 
@@ -6,9 +6,11 @@ from pydantic import Field
 
 from descent.schema import Count, Grid, NonNegative, Once, Schema, Seed
 
+RATE = "lr"  # of the weights: every arm has one, so varying it varies that of every arm
+
 
 class Study(Schema):
-    """One setting of a task, in which a value of one arm's objective is varied, or several by a name."""
+    """One setting of a task, in which a value of one arm's objective is varied, or several by a name, or RATE."""
 
     task: Literal["video", "text", "lm"]
     dataset: str
@@ -31,3 +33,15 @@ class Study(Schema):
         if self.vary is None:
             return {"": self.overrides}
         return {str(value): self.overrides | {self.vary: value} for value in self.values}
+
+    def trained(self) -> list[tuple[str, str]]:
+        """The arms of a seed's cells, each with its word in the column `varied`: those beside as they are, and the
+        varied arm at every value."""
+        beside = self.variants() if self.vary == RATE else [""]
+        return [(arm, word) for arm in self.beside for word in beside] + [(self.arm, w) for w in self.variants()]
+
+    def replaced(self, arm: str, varied: str) -> dict[str, Any] | None:
+        """What a cell has in place of values of its arm's objective; None: nothing."""
+        if arm == self.arm:
+            return self.variants()[varied]
+        return {RATE: self.variants()[varied][RATE]} if self.vary == RATE else None

@@ -225,6 +225,15 @@ def test_video_pairs_of_unequal_capacity_are_for_the_papers_own_claims() -> None
     assert why(results, "video_ood_paper") == ""
 
 
+def test_arms_that_were_not_tuned_alike(results: pd.DataFrame) -> None:
+    tried = select(results, experiment="plateau_ut", metric="epoch", layers=3, dataset="ucsd")
+    tried = tried.assign(experiment="rates_ut", metric="lr", value=0.001)
+    assert len(tried) == 2 and why(pd.concat([results, tried]), "video_ood") == "", "one trial in either arm"
+    more = tried[tried["arm"] == "constrained"].assign(value=0.004, varied="0.004")
+    unequal = "unequal trials of the rate of ut: 2 of constrained, 1 of unconstrained"
+    assert why(pd.concat([results, tried, more]), "video_ood") == unequal
+
+
 def test_trials_of_a_search_are_no_seeds(text: pd.DataFrame) -> None:
     change(text, 0.02, experiment="text", arm="constrained", seed=1, metric="dual_lr")
     assert why(text, "text_ood") == "seeds of constrained are trials of a search, with different hyperparameters"

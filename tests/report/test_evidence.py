@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -216,7 +217,17 @@ def test_a_finished_run_is_published_whole(project: Path, params: Params, made_u
     assert re.fullmatch("small-[0-9a-f]{8}", folder.name)
     tables = {
         f"{name}.csv"
-        for name in ("claims", "models", "cells", "facts", "shifts", "controls", "sensitivity", "datasets")
+        for name in (
+            "claims",
+            "models",
+            "cells",
+            "facts",
+            "shifts",
+            "controls",
+            "sensitivity",
+            "datasets",
+            "trials",
+        )
     }
     texts = {"REPORT.md", "params.yaml", "environment.txt", "data.sha256"}
     assert {path.name for path in folder.iterdir()} == tables | texts | {"pairs.parquet", "figures"}
@@ -316,6 +327,11 @@ AVERAGES = pd.DataFrame(
 ).assign(claim="video_ood", seeds=8)
 
 
+TRIALS = pd.DataFrame(
+    [{"model": "ut", "arm": "constrained", "lr": 0.003, "missed": 0.0, "place": 1, "used": True}]
+)
+
+
 def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproduction.Run:
     return reproduction.Run(
         params=params,
@@ -330,6 +346,7 @@ def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproducti
         longer=held.longer(cells_table(made_up, params)),
         averages=AVERAGES,
         datasets=card().assign(dataset="ucsd"),
+        trials=TRIALS,
         selection=held.selection(made_up, params),
         numbers=pd.DataFrame([{"model": "ut", "layers": 3, "arm": "constrained", "numbers": 65536}]),
         metas={"ucsd": META},
@@ -374,6 +391,7 @@ def test_the_report_tells_data_budgets_cells_and_what_lies_beyond(params: Params
     )
     assert "of 4 trainings in 2.0 hours of cpu (x)" in report, "a training that two cells share counts once"
     assert "65536" in report
+    assert "| UT | constrained | 0.003 | 0 | 1 | yes |" in report
     assert "+1.23 % [+1.00 %, +1.50 %] | -0.20 % | 25.00 % | 6 | 1 |" in part(report, "Results beyond the paper")
     assert "| UCSD | Statement of video_ood | 2 % |" in part(report, "What the estimates rest on")
     assert "video: UT and DUST on UCSD" in report and "| all settings | 74 | 31 | 0 |" in report
@@ -381,6 +399,13 @@ def test_the_report_tells_data_budgets_cells_and_what_lies_beyond(params: Params
     row = next(line for line in report.splitlines() if line.startswith("| DUST |") and "| constrained |" in line)
     assert f"| {budget['epochs']} | {budget['batch']} |" in row and f"| {ours['constraint']} |" in row
     assert "{{" not in report and "{%" not in report and "nan" not in report
+
+
+def test_a_run_without_a_list_of_trials_says_so(params: Params, made_up: pd.DataFrame) -> None:
+    whole = run(params, card(), made_up)
+    assert "of which this run holds no list" not in reproduction.report(whole)
+    report = reproduction.report(replace(whole, trials=TRIALS[:0]))
+    assert "of which this run holds no list" in report and "Trials of the learning rates" not in report
 
 
 def test_a_form_that_is_not_the_papers_is_admitted(made_up: pd.DataFrame) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from descent.analysis import tuning
 from descent.analysis.case import Case
 from descent.analysis.claims import Claim
 from descent.analysis.effects import pretrained
@@ -165,12 +166,15 @@ def plateau(case: Case) -> str:
 
 
 def equal_arms(case: Case) -> str:
-    """P6: equally many parameters in every pair, and seeds that are no trials of a search."""
+    """P6: equally many parameters in every pair, as many trials of the rate in either arm, and seeds that are no
+    trials of a search."""
     keys = [name for name in SETTING if name != "seed"]
     values = case.cells.groupby(["experiment", *keys])[HYPERPARAMETERS].nunique()
     searched = values[(values > 1).any(axis=1)]
     if len(searched):
         return f"seeds of {searched.index[0][3]} are trials of a search, with different hyperparameters"
+    if said := tuning.uneven(case.evidence.cells, case.evidence.params, case.pairs["model"].iloc[0]):
+        return said
     if not case.claim.capacity:
         return ""
     if case.cells["parameters"].isna().any():

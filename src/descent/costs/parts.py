@@ -156,8 +156,7 @@ class Costs:
 def _setting(params: Params, cell: Cell) -> Setting:
     if cell.experiment in TASKS:
         return setting(params, cell)
-    study = params.studied(cell.experiment)
-    return setting(params, cell, study.variants()[cell.varied] if cell.arm == study.arm else None)
+    return setting(params, cell, params.studied(cell.experiment).replaced(cell.arm, cell.varied))
 
 
 def _missing(params: Params, first: Cell, cells: Sequence[Cell]) -> list[Cell]:

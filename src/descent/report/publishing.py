@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from descent.analysis import effects, scorecard, sensitivity
+from descent.analysis import effects, scorecard, sensitivity, tuning
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
@@ -33,6 +33,7 @@ def publish(params: Params) -> Path:
         "sensitivity": sensitivity.table(pairs, facts),
         "datasets": scorecard.by_dataset(results, params),
     }
+    tables["trials"] = tuning.trials(tables["cells"], params)
     run = reproduction.Run(
         params=params,
         card=tables["claims"],
@@ -45,6 +46,7 @@ def publish(params: Params) -> Path:
         longer=held.longer(tables["cells"]),
         averages=tables["sensitivity"],
         datasets=tables["datasets"],
+        trials=tables["trials"],
         selection=held.selection(results, params),
         metas=metas,
         made=list(made.values()),

@@ -41,6 +41,7 @@ class Run:
         controls, shifts, numbers: as report.published makes them; solver, longer, selection: as report.held does.
         averages: sensitivity.table.
         datasets: scorecard.by_dataset.
+        trials: tuning.trials.
         metas: what preparation noted, by folder (evidence.metas).
         made: `made_by` of every cell (evidence.records).
         figures: what the published files say of themselves (evidence.pictures), by name.
@@ -57,6 +58,7 @@ class Run:
     longer: pd.DataFrame
     averages: pd.DataFrame
     datasets: pd.DataFrame
+    trials: pd.DataFrame
     selection: pd.DataFrame
     metas: Mapping[str, Mapping[str, Any]]
     made: Sequence[Mapping[str, Any]]
@@ -78,6 +80,7 @@ def report(run: Run) -> str:
         drawn=sections.drawn(params),
         budgets=sections.budgets(params),
         numbers=sections.trained_numbers(run.numbers, params),
+        trials=sections.plain(run.trials, params),
         cells=sections.cells(run.cells, run.made, params),
         solver=sections.plain(run.solver, params),
         longer=sections.plain(run.longer, params),

@@ -125,7 +125,7 @@ def _of_solver(values: Mapping[str, Any], key: str) -> object:
 
 
 def plain(found: pd.DataFrame, params: Params) -> str:
-    """A table as it is: names as labels, shares and other numbers with three digits; empty where it has no row."""
+    """A table as it is: names as labels, truths as words, numbers with three digits; empty where it has no row."""
     places = {"dataset": [f"tasks.{task}.datasets" for task in TASKS], "model": ["models"], "arm": ["arms"]}
     known = {
         column: {word: said["LABEL"] for place in own for word, said in params.components[place].items()}
@@ -138,7 +138,9 @@ def plain(found: pd.DataFrame, params: Params) -> str:
     return pipe([name.replace("_", " ") for name in found.columns], rows) if rows else ""
 
 
-def _three(value: float | int) -> str:
+def _three(value: bool | int | float) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return ABSENT if pd.isna(value) else f"{value:.3g}"
 
 

@@ -53,11 +53,9 @@ def of_study(params: Params, name: str) -> Item | None:
     study = params.studied(name)
     if not params.runs(study):
         return None
-    own, variants = params.trained_longer(study.model, study.times), study.variants()
-    settings = {
-        cell: setting(own, cell, variants[cell.varied] if cell.arm == study.arm else None)
-        for cell in study_cells(params, name)
-    }
+    own = params.trained_longer(study.model, study.times)
+    cells = study_cells(params, name)
+    settings = {cell: setting(own, cell, study.replaced(cell.arm, cell.varied)) for cell in cells}
     made, runs = feed(own, study.task, study.dataset, study.model), paths.study_runs_folder(name)
     known, followers = _apart(settings)
     rounds = partial(once, known)

@@ -91,8 +91,7 @@ def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
             study = own.studied(name)
             longer = own.trained_longer(study.model, study.times) if own.runs(study) else own
             for cell in study_cells(own, name):
-                changed = study.variants()[cell.varied] if cell.arm == study.arm else {}
-                yield _identity(vars(cell)), _values(longer, cell, changed)
+                yield _identity(vars(cell)), _values(longer, cell, study.replaced(cell.arm, cell.varied) or {})
 
 
 def _values(params: Params, cell: Cell, changed: dict[str, Any]) -> str:

@@ -1,0 +1,50 @@
+"""The trials of learning rates: those of every arm, ranked on validation data before seeds are spent."""
+
+import pandas as pd
+
+from descent.analysis.select import select
+from descent.components import TASKS
+from descent.config import Params
+
+RATES = "rates_"  # what the names of their studies begin with
+SETTING = ["model", "dataset", "layers", "eps", "arm"]
+
+
+def trials(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """One row per model, setting, arm and rate of the studies `rates_*`, the best of each arm first.
+
+    Ranked as the protocol says: what diverged last, then by `missed`, how far the worst violation on validation
+    data lies beyond the tolerance (0 for an arm that enforces no constraint), then by f_L on validation data.
+
+    Args:
+        cells: summary.cells_table.
+
+    Returns:
+        SETTING, `lr`, `seeds`, and over these `diverged`, any, and the means `validation_loss` and `missed`;
+        `place`, 1 for the best rate of its arm; `used`, whether that arm of the tasks' grids trained with it.
+    """
+    tried = cells[cells["experiment"].str.startswith(RATES)]
+    tolerance = tried["model"].map(lambda model: getattr(params, params.task_of(model)).tolerance).astype(float)
+    missed = (tried["worst_violation"].astype(float) - tolerance).clip(lower=0)
+    tried = tried.assign(
+        missed=missed.where(tried["arm"].isin(params.enforcing), 0.0),
+        diverged=tried["diverged"].fillna(False).astype(bool),
+        validation_loss=tried["validation_loss"].astype(float),
+    )
+    groups = tried.groupby([*SETTING, "lr"])
+    found = groups.agg({"seed": "size", "diverged": "any", "validation_loss": "mean", "missed": "mean"})
+    found = found.rename(columns={"seed": "seeds"}).reset_index()
+    found = found.sort_values([*SETTING, "diverged", "missed", "validation_loss"], ignore_index=True)
+    grid = cells[cells["experiment"].isin(TASKS)]
+    rates = set(grid[["model", "arm", "lr"]].itertuples(index=False, name=None))
+    used = [own in rates for own in found[["model", "arm", "lr"]].itertuples(index=False, name=None)]
+    return found.assign(place=found.groupby(SETTING).cumcount() + 1, used=pd.Series(used, dtype=bool))
+
+
+def uneven(cells: pd.DataFrame, params: Params, model: str) -> str:
+    """P6: why the two arms of the comparison were not tuned alike, as far as the trials are listed; else empty."""
+    tried = trials(select(cells, model=model), params)
+    counts = {arm: int((tried["arm"] == arm).sum()) for arm in vars(params.comparison).values()}
+    if len(set(counts.values())) < 2:
+        return ""
+    return f"unequal trials of the rate of {model}: " + ", ".join(f"{n} of {arm}" for arm, n in counts.items())
