@@ -57,6 +57,8 @@ def test_a_gain_is_the_log_ratio_of_errors_of_one_seed_and_one_resample(made_up:
     [
         ("text_ood", 0.05),
         ("text_cost", 0.01),
+        ("text_shifts", 0.05),
+        ("lm_shifts", 0.05),
         ("lm_ood", 0.05),
         ("lm_cost", 0.01),
         ("alpha_ood", 0.05),

@@ -22,9 +22,11 @@ ZERO_RMSE = 120.0
 
 
 def real_params(changes: dict[str, Any] | None = None) -> Params:
-    """The fakes' parameters, with data sets from folders and a pretrained language model."""
+    """The fakes' parameters, with data sets from folders, a pretrained language model, and a shift of embeddings."""
     weights = {"profiles.demo.lm.models.causal_lm.weights": {"path": "model"}}
-    return fake_params(PATHS | weights | (changes or {}))
+    shifts = {"shifts.uniform": {"levels": None}}
+    shifts |= {f"profiles.demo.{task}.shifts": ["gaussian", "uniform"] for task in ("text", "lm")}
+    return fake_params(PATHS | weights | shifts | (changes or {}))
 
 
 class Made:
@@ -98,6 +100,8 @@ class Made:
                 self._scores(cell, f"ratio_{name}", score + sign * gain * (not first))
             for gamma in sorted({*gammas, eps}):
                 self._add(cell, "accuracy", 0.85 - 0.1 * gamma, gamma, layers)
+            for shift in OTHERS.get(experiment, ()):
+                self._scores(cell | {"shift": shift}, "accuracy", 0.7 + gain * (not first))
             self._common(cell, 100)
         self._plateau(dataset, model, layers, eps)
         return self
@@ -143,6 +147,7 @@ def _cell(
 
 
 SHIFTS = others(fake_params(), "video")
+OTHERS = {task: others(real_params(), task) for task in ("text", "lm")}
 _SWEEPS = {task: getattr(fake_params(), task).evaluation.gammas for task in ("video", "text", "lm")}
 GAMMAS, TEXT_GAMMAS, LM_GAMMAS = _SWEEPS["video"], _SWEEPS["text"], _SWEEPS["lm"]
 

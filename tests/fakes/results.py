@@ -62,6 +62,7 @@ COMPONENTS: dict[str, dict[str, dict[str, Any]]] = {
     "shifts": {
         "gaussian": {"LABEL": "Gaussian noise", "TASKS": ["video", "text", "lm"], "ENERGY": True},
         "salt_and_pepper": {"LABEL": "salt and pepper", "TASKS": ["video"], "ENERGY": True},
+        "uniform": {"LABEL": "uniform", "TASKS": ["video", "text", "lm"], "ENERGY": True},
     },
     "tasks.video.datasets": {
         name: {"LABEL": label}

@@ -71,6 +71,7 @@ CLAIMS = {
     "text_wins": Claim("share", "text", HALF, "percent"),
     "text_ood": Claim("gain", "text", 0.01, "points", primary=True, light=0.005),
     "text_cost": Claim("cost", "text", 0.005, "points", primary=True),
+    "text_shifts": Claim("gain", "text", 0.01, "points", light=0.005),
     "text_size": Claim("gain", "text", 0.01, "percent"),
     "alpha_ood": Claim("gain", "alpha", 0.02, "points", primary=True),
     "alpha_cost": Claim("cost", "alpha", 0.003, "points"),
@@ -80,6 +81,7 @@ CLAIMS = {
     "sample_median": Claim("gain", "resilience", 0.05, "plain"),
     "lm_ood": Claim("gain", "lm", 0.01, "points", primary=True),
     "lm_cost": Claim("cost", "lm", 0.005, "points"),
+    "lm_shifts": Claim("gain", "lm", 0.01, "points"),
 }
 
 

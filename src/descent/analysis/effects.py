@@ -116,6 +116,17 @@ def _accuracy(experiment: str, where: Where, sign: int) -> Measure:
     return measure
 
 
+def _accuracy_shifts(experiment: str) -> Measure:
+    """The same under the shifts that training has not seen: the mean over their levels, then over the shifts."""
+
+    def measure(evidence: Evidence) -> pd.DataFrame:
+        table = evidence.under_shifts(experiment, "accuracy")
+        ours, theirs = evidence.arms(_of(table, eps=headline(evidence.params, experiment)))
+        return ours - theirs
+
+    return measure
+
+
 def _text_wins(evidence: Evidence) -> pd.DataFrame:
     ours, theirs = evidence.arms(evidence.by_cell("text", "area"))
     return (ours - theirs)[list(ours.columns[:1])]
@@ -217,6 +228,7 @@ MEASURES: dict[str, Measure] = {
     "text_wins": _text_wins,
     "text_ood": _accuracy("text", "out_of", 1),
     "text_cost": _accuracy("text", "in", -1),
+    "text_shifts": _accuracy_shifts("text"),
     "text_size": _text_size,
     "alpha_ood": _alpha("out_of", 1),
     "alpha_cost": _alpha("in", -1),
@@ -226,4 +238,5 @@ MEASURES: dict[str, Measure] = {
     "sample_median": _sample("median", -1),
     "lm_ood": _accuracy("lm", "out_of", 1),
     "lm_cost": _accuracy("lm", "in", -1),
+    "lm_shifts": _accuracy_shifts("lm"),
 }

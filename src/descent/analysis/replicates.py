@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, Int64
 
 from descent.analysis import bootstrap
 from descent.analysis.results import Row
+from descent.cells import Cell
 from descent.schema import Evaluation
 from descent.training.noise import RESAMPLES
 
@@ -49,6 +50,18 @@ def accuracies(
         if chosen.any():
             scores[f"accuracy_{name}_distribution"] = accuracy[chosen].mean(axis=0)
     return scores
+
+
+def over_levels(
+    hits: Float[np.ndarray, "levels items"],
+    sizes: Float[np.ndarray, " items"] | Int64[np.ndarray, " items"],
+    cell: Cell,
+    settings: Evaluation,
+) -> Iterable[Row]:
+    """The rows of a cell's mean accuracy over all levels of a shift, on every resample of the test items."""
+    resamples = counts(cell.dataset, len(sizes), settings)
+    scores = {"accuracy": mean(hits, sizes, resamples).mean(axis=0)}
+    return rows(scores, len(sizes), cell.eps, cell.layers)
 
 
 def median(

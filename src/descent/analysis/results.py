@@ -53,6 +53,8 @@ METRICS = {
     "log_rmse_out_of_distribution_replicate": "the same over the levels above it",
     "log_rmse_replicate": "of another shift than training's: mean logarithm of the RMSE over its levels, on one "
     "resample",
+    "accuracy_replicate": "of another shift than training's: mean accuracy of the last layer over its levels, on "
+    "one resample",
     "strength": "of the identity map: the shift's own level (an amount, a deviation) where gamma is an energy",
     "accuracy_in_distribution_replicate": "on one resample: mean accuracy of the last layer over the same levels",
     "accuracy_out_of_distribution_replicate": "the same over the levels above the training level",

@@ -70,6 +70,8 @@ def _measure(
     rows = [*_rows(found, levels)]
     if shift == TRAINED:
         rows += _replicates(params, cell, found, levels)
+    else:
+        rows += replicates.over_levels(found.accuracy[:, -1], found.sizes, cell, lm.evaluation)
     return [rows]
 
 

@@ -69,12 +69,13 @@ def _measure(
         apply, evaluation = apply_of(params, shift), params.text.evaluation
         found = sweep(net.to(device), tokens, levels, apply, own, evaluation, device, progress)
     rows = [[*_rows(params, cell, found, levels, index, shift)] for index, cell in enumerate(stack)]
-    if shift == TRAINED:
-        for index, cell in enumerate(stack):
-            rows[index] += [
-                *_descents(params, cell, found, index),
-                *_replicates(params, cell, found, levels, index),
-            ]
+    for index, cell in enumerate(stack):
+        if shift == TRAINED:
+            rows[index] += _descents(params, cell, found, index)
+            rows[index] += _replicates(params, cell, found, levels, index)
+        else:
+            hits = found.hits[:, index].mean(axis=1)
+            rows[index] += replicates.over_levels(hits, np.ones(hits.shape[1]), cell, evaluation)
     return rows
 
 

@@ -17,7 +17,9 @@ from descent.tasks.video.quality import ssim
 from descent.tasks.video.views import View
 from descent.training.noise import TEST, Stream
 
-TOGETHER = 2**22  # numbers of the last answers that are scored at once: many small operations cost more than large
+# Many small operations cost more than few large ones, up to a size: numbers of answers
+TOGETHER = 2**22  # of the last layer that are scored at once
+FORWARD = 2**18  # of a layer that go through the models at once
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,8 @@ def sweep(
     """Evaluate a stack on all inputs at every level of a shift.
 
     Common random numbers: they depend on the batch and the draw alone, so they are the same for all cells, arms,
-    models and levels. Each clean batch is read once for all levels, and shifted once a level for all cells.
+    models and levels. Each clean batch is read once for all levels, and shifted once a level for all cells; levels
+    of a small one go through the models together.
 
     Args:
         levels: the shift's own strengths.
@@ -71,22 +74,26 @@ def sweep(
         clean = view.of_model(seen)
         answer = model.target(clean)
         # Where right answers move with the inputs, each level has its own, and is scored by itself.
-        together = 1 if apply.equivariant else max(1, TOGETHER // (cells * answer.numel()))
+        together, forward = (max(1, size // (cells * answer.numel())) for size in (TOGETHER, FORWARD))
+        if apply.equivariant:
+            together = forward = 1
         member = one_hot(torch.from_numpy(items[index]), len(sizes)).to(device).double()
         for draw in range(settings.noise_draws):
             stream = Stream(TEST, settings.seed, start, draw, device=device)
             batch, of_last = [], []
             for first in range(0, len(levels), together):
                 given = []
-                for level in levels[first : first + together]:
-                    noisy = view.of_model(apply(seen, torch.tensor([level], device=device), stream, sigma))
+                scored = levels[first : first + together]
+                for own in (scored[at : at + forward] for at in range(0, len(scored), forward)):
+                    shifted = (apply(seen, torch.tensor([level], device=device), stream, sigma) for level in own)
+                    noisy = torch.cat([view.of_model(pixels) for pixels in shifted], dim=1)
                     right = model.target(noisy) if apply.equivariant else answer
-                    at_last, all_layers = _errors(model, right, noisy.repeat(cells, *[1] * (noisy.dim() - 1)))
-                    given.append(at_last)
+                    last_layer, all_layers = _errors(model, right, noisy.repeat(cells, *[1] * (noisy.dim() - 1)))
+                    given.append(last_layer)
                     batch.append(all_layers)
-                found = _of_last(model, right, torch.cat(given))
-                of_last.append(found.unflatten(1, (len(given), cells)).swapaxes(0, 1))
-            error = error + torch.stack(batch) @ member
+                found = _of_last(model, right, torch.cat(given).flatten(0, 1))
+                of_last.append(found.unflatten(1, (-1, cells)).swapaxes(0, 1))
+            error = error + torch.cat(batch) @ member
             last = last + torch.cat(of_last)
             count += len(index)
         progress(len(index) * cells)
@@ -95,11 +102,18 @@ def sweep(
     return Sweep(by_item, sizes, clipped, alike)
 
 
-def _errors(model: nn.Module, target: Tensor, noisy: Tensor) -> tuple[Tensor, Float[Tensor, "cells depth batch"]]:
-    """The last layer's answers, and of every layer the mean squared error per pixel, in float64."""
-    outputs = [model.readout(state) for state in model.states(noisy)]
-    error = [(output - target).square().flatten(2).mean(2).double() for output in outputs]
-    return outputs[-1], torch.stack(error, dim=1)
+def _errors(
+    model: nn.Module, target: Float[Tensor, "#cells batch ..."], noisy: Float[Tensor, "cells inputs ..."]
+) -> tuple[Float[Tensor, "levels cells batch ..."], Float[Tensor, "levels cells depth batch"]]:
+    """The last layer's answers, and of every layer the mean squared error per pixel, in float64.
+
+    Args:
+        noisy: the batch at one level after the other.
+    """
+    levels, target = noisy.shape[1] // target.shape[1], target[:, None]
+    outputs = [model.readout(state).unflatten(1, (levels, -1)) for state in model.states(noisy)]
+    error = [(output - target).square().flatten(3).mean(3).double() for output in outputs]
+    return outputs[-1].swapaxes(0, 1), torch.stack(error, dim=2).swapaxes(0, 1)
 
 
 def _of_last(model: nn.Module, target: Tensor, answers: Tensor) -> Float[Tensor, "2 stack"]:
