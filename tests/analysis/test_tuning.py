@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 
 from descent.analysis import tuning
-from descent.cells import study_cells
+from descent.cells import Cell, study_cells
+from descent.errors import UserError
+from descent.tasks.common.items import setting
 from tests.fakes.results import fake_params
 
 CELL = {"dataset": "ucsd", "model": "ut", "layers": 3, "eps": 0.13, "seed": 100}
@@ -74,6 +76,26 @@ def test_a_study_of_rates_trains_every_arm_at_every_rate_and_changes_nothing_els
         before = params.objective(each.arm, "ucsd", "ut")
         after = params.objective(each.arm, "ucsd", "ut", study.replaced(each.arm, each.varied))
         assert after == before | {"lr": float(each.varied)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"beside": ["constrained"]}, "constrained stands in beside too"),
+        ({"named": {"one": {"margin": 0.1}}}, "named and vary both say what is varied"),
+    ],
+)
+def test_a_study_of_rates_that_would_train_twice_or_say_two_things_is_refused(changes: dict, said: str) -> None:
+    own = {"values": [0.001], "seeds": [100]}
+    params = fake_params({"study.rates_ut": STUDY | changes, "profiles.demo.studies.rates_ut": own})
+    with pytest.raises(UserError, match=f"study.rates_ut: {said}"):
+        params.studied("rates_ut")
+
+
+@pytest.mark.parametrize("rate", [0.0, -0.001, "quick", math.inf])
+def test_a_rate_that_is_none_is_one_sentence(rate: object) -> None:
+    with pytest.raises(UserError, match=r"objectives\.constrained of ut on ucsd"):
+        setting(fake_params(), Cell("rates_ut", "ucsd", "ut", "constrained", 3, 0.13, 100), {"lr": rate})
 
 
 def test_what_else_a_study_of_rates_replaces_is_the_varied_arms_alone() -> None:

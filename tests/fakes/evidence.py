@@ -22,7 +22,7 @@ ZERO_RMSE = 120.0
 
 
 def real_params(changes: dict[str, Any] | None = None) -> Params:
-    """The fakes' parameters, with data sets from folders, a pretrained language model, and a shift of embeddings."""
+    """The fakes' parameters, with data sets from folders, a pretrained language model, another shift."""
     weights = {"profiles.demo.lm.models.causal_lm.weights": {"path": "model"}}
     shifts = {"shifts.uniform": {"levels": None}}
     shifts |= {f"profiles.demo.{task}.shifts": ["gaussian", "uniform"] for task in ("text", "lm")}

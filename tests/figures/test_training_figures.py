@@ -231,6 +231,19 @@ def test_the_ladder_writes_steps_and_names_those_without_cells(results, params: 
     ]
 
 
+def test_a_step_is_never_from_a_row_of_which_every_cell_diverged(results, params: Params) -> None:
+    lost = {"experiment": "controls", "arm": "replay"}
+    whole = table_ladder.build(results, params).set_index("arm")
+    for seed in results["seed"].unique():
+        change(results, 1.0, **lost, seed=seed, metric="diverged")
+    table = table_ladder.build(results, params)
+    place = table.index[table["arm"] == "replay"][0]
+    after, before = table.iloc[place + 1], table.iloc[place - 1]
+    gain = float(np.log(before["rmse_out"] / after["rmse_out"]))
+    assert table.loc[place, "rmse_out"] > 2 * whole.loc["replay", "rmse_out"], "it is the zero map's"
+    assert after["step_out"] == pytest.approx(gain, abs=0.02) and abs(after["step_out"]) < 0.5
+
+
 def test_the_ladder_of_one_seed_has_no_intervals_and_without_its_first_row_starts_at_the_next(
     results, params: Params
 ) -> None:

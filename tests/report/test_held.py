@@ -107,3 +107,6 @@ def test_twice_the_epochs_stand_beside_the_same_cells() -> None:
     lost = [*rows, cell("plateau_ut", "constrained", math.nan, False, seed=1)]
     ours, _ = held.longer(pd.DataFrame(lost)).to_dict("records")
     assert (ours["cells"], ours["diverged"], ours["lower"]) == (2, 1, pytest.approx(0.25)), "it shows as lost"
+    stopped = [*rows, cell("plateau_ut", "constrained", 9.0, False, seed=1) | {"diverged": True}]
+    ours, _ = held.longer(pd.DataFrame(stopped)).to_dict("records")
+    assert (ours["diverged"], ours["lower"]) == (1, pytest.approx(0.25)), "nor do the losses before it count"

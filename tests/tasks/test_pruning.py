@@ -57,6 +57,17 @@ def test_unfinished_stacks_are_forgotten_after_a_week() -> None:
     assert {path.name for path in stacks.iterdir()} == {"long.json", "long.pt", "new.json"}
 
 
+def test_a_study_that_one_profile_alone_has_values_for_is_asked_of_that_one() -> None:
+    rates = {"task": "video", "dataset": "ucsd", "model": "ut", "layers": 2, "eps": 0.1, "overrides": {}}
+    rates |= {"arm": "constrained", "beside": ["unconstrained"], "vary": "lr"}
+    values = {"profiles.demo.studies.rates_ut": {"values": [0.001], "seeds": [0]}}
+    asked = small_params(TINY | {"study.rates_ut": rates, "studies": ["rates_ut"]} | values)
+    item = train_cells(asked, "rates_ut")
+    before = names()
+    assert len(item.cells) == 2 and pruning.prune(store.root(), [asked]) == (2, 0) and names() == before
+    assert pruning.prune(store.root(), [small_params(TINY | {"eps": 0.2})]) == (0, 2), "nobody else asks for them"
+
+
 def test_what_another_branch_asks_for_stays() -> None:
     one, other = small_params(TINY | {"eps": 0.1}), small_params(TINY | {"eps": 0.3})
     for params in (one, other):

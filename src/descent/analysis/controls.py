@@ -104,8 +104,9 @@ def ladder(results: pd.DataFrame, params: Params, name: str, shared: str) -> pd.
     """One row per rung that has cells, from those of a study, else from its task's of the same setting.
 
     Columns: `model`, `arm`; `rmse_in`, `rmse_out` and `descending` as means over seeds; `step_in`, `step_out`, the
-    log-ratios to the row above, and `all_in`, `all_out`, those to the first row, over the seeds that both have,
-    with intervals as `over_seeds`; `rmse_out_seeds`. Positive: a smaller error.
+    log-ratios to the last row above with a cell that did not diverge, and `all_in`, `all_out`, those to the first
+    row, over the seeds that both have, with intervals as `over_seeds`; `rmse_out_seeds`. Positive: a smaller
+    error.
     """
     study, depth = params.studied(name), study_cells(params, name)[0].layers
     setting = {"dataset": study.dataset, "layers": depth, "eps": float(study.eps), "varied": ""}
@@ -116,7 +117,9 @@ def ladder(results: pd.DataFrame, params: Params, name: str, shared: str) -> pd.
         studied, usual = (select(own, experiment=word) for word in (name, study.task))
         own = studied if len(studied) else usual
         if len(own):
-            first, above = (found[0], found[-1]) if found else (own[:0], own[:0])
+            first = found[0] if found else own[:0]
+            # A step from a row of which every cell diverged would tell how bad the zero map is.
+            above = next((row for row in reversed(found) if not row["diverged"].all()), own[:0])
             found.append(_against(_against(own, first, "all"), above, "step"))
     tables = [over_seeds(own, RUNG)[["model", "arm", *_told(RUNG)]] for own in found]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["model", "arm"])

@@ -103,7 +103,8 @@ class Costs:
             found = []
             for stacks in alike.values():
                 found += len(stacks) * [self._stack(params, feed, shape, stacks[0], settings)]
-            inputs = [(one.shift, one.inputs) for one in of_task(task, "evaluate").scorings(params, data, item)]
+            scorings = of_task(task, "evaluate").scorings(params, data, item)
+            inputs = [(one.shift, one.inputs) for one in scorings if one.trained or first.experiment in TASKS]
             steps = feed.epochs * feed.task([first]).steps
         levels = sum(
             inputs * len(levels_of(params, task, shift, {cell.eps for cell in cells})) for shift, inputs in inputs

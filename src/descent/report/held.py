@@ -50,7 +50,9 @@ def longer(cells: pd.DataFrame) -> pd.DataFrame:
     both = twice.merge(cells[cells["experiment"].isin(TASKS)], on=key, suffixes=("", "_before"))
     loss, before = (both[f"validation_loss{when}"].astype(float) for when in ("", "_before"))
     counted = [f"{name}{when}" for name in ("feasible", "descending") for when in ("_before", "")]
-    both = both.assign(lower=1 - loss / before).astype(dict.fromkeys(counted, float))
+    both = both.assign(lower=(1 - loss / before).mask(both["diverged"].astype(bool))).astype(
+        dict.fromkeys(counted, float)
+    )
     groups = both.groupby([*SETTING, "arm"])
     sums = groups[counted].sum(min_count=1)
     counts = {"cells": groups.size(), "diverged": groups["diverged"].sum().astype(int)}

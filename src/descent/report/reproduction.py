@@ -81,6 +81,7 @@ def report(run: Run) -> str:
         budgets=sections.budgets(params),
         numbers=sections.trained_numbers(run.numbers, params),
         trials=sections.plain(run.trials, params),
+        unlisted=sections.unlisted(run.trials, params),
         cells=sections.cells(run.cells, run.made, params),
         solver=sections.plain(run.solver, params),
         longer=sections.plain(run.longer, params),

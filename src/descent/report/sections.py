@@ -161,23 +161,36 @@ def trained_numbers(numbers: pd.DataFrame, params: Params) -> str:
 
 
 def cells(found: pd.DataFrame, made: Sequence[Mapping[str, Any]], params: Params) -> str:
-    """How many were trained, for how long and on what, and how many diverged or ended infeasible.
+    """How many were trained, for how long and on what; how many diverged or ended infeasible, studies apart.
 
     Args:
         found: summary.cells_table.
         made: `made_by` of every cell, with its fingerprint: cells that names of one setting share count once.
     """
     trained = found[found["trained"]]
-    held = trained[trained["arm"].isin(params.enforcing)]
+    of_grid = trained["experiment"].isin(TASKS)
     once = {each["fingerprint"]: each for each in made}.values()
     hours = sum(each["seconds"] / each["cells_in_stack"] for each in once) / 3600
     devices = listed(sorted({each["device"] for each in made}))
-    diverged, infeasible = int(trained["diverged"].fillna(False).sum()), int(held["infeasible"].sum())
-    return (
+    told = [
         f"{len(trained)} cells ([cells.csv](cells.csv)), of {len(once)} trainings in {hours:.1f} hours of "
-        f"{devices} ([environment](environment.txt)); {diverged} diverged. Of {len(held)} that enforce "
-        f"constraints {infeasible} ended infeasible on validation data."
-    )
+        f"{devices} ([environment](environment.txt))."
+    ]
+    for words, own in (("the settings that are compared", trained[of_grid]), ("the studies", trained[~of_grid])):
+        held = own[own["arm"].isin(params.enforcing)]
+        diverged, infeasible = int(own["diverged"].fillna(False).sum()), int(held["infeasible"].sum())
+        if len(own):
+            told.append(
+                f"Of the {len(own)} of {words} {diverged} diverged; of the {len(held)} of these that enforce "
+                f"constraints {infeasible} ended infeasible on validation data."
+            )
+    return " ".join(told)
+
+
+def unlisted(trials: pd.DataFrame, params: Params) -> str:
+    """The models in use of whose learning rates there are no trials; empty where there are some of each."""
+    tried = set(trials["model"])
+    return listed([label(params, "models", model) for _, model in in_use(params) if model not in tried])
 
 
 def controls(found: pd.DataFrame, params: Params) -> str:

@@ -14,10 +14,10 @@ CAPTION = """
 Ours, not the paper's. RMSE (0-255) on held-out test clips, mean over seeds: in, levels of the sweep up to the
 training level; out, those above it. The first row has one dictionary for all layers, all others a dictionary a
 layer; from the third row on the objective of a row replaces the one above. Increments: mean over these levels of
-ln(RMSE before / RMSE after), in percent, against the row above and against the first row, over the seeds that both
-have, with Student's 95 % interval over seeds in brackets (none for a single seed); positive: a smaller error.
-Descends: the share of seeds whose validation loss falls strictly at every layer from the first constrained one. A
-cell that diverged scores as the map to zero.
+ln(RMSE before / RMSE after), in percent, against the last row above with a cell that did not diverge and against
+the first row, over the seeds that both have, with Student's 95 % interval over seeds in brackets (none for one
+seed); positive: a smaller error. Descends: the share of seeds whose validation loss falls strictly at every layer
+from the first constrained one. A cell that diverged scores as the map to zero.
 """
 PARAMETERS = [
     "comparison",

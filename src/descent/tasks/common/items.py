@@ -11,9 +11,14 @@ from descent.errors import UserError
 from descent.primal_dual.problem import Problem
 from descent.runner.followers import in_turn, twin
 from descent.runner.items import Feed, Item, once
-from descent.schema import validated
+from descent.schema import Positive, Schema, validated
+from descent.study import RATE
 from descent.training.arm import Setting
 from descent.training.devices import choose
+
+
+class Rate(Schema):
+    lr: Positive
 
 
 def feed(params: Params, task: str, dataset: str, model: str) -> Feed:
@@ -73,18 +78,20 @@ def setting(params: Params, cell: Cell, overrides: dict[str, Any] | None = None)
     """How params.yaml has a cell trained.
 
     Raises:
-        UserError: a section holds an unknown key or a wrong type, or a warm-up that leaves no epoch to the duals.
+        UserError: a section holds an unknown key, a wrong type or a rate that is none, or a warm-up that leaves no
+            epoch to the duals.
     """
     values = params.objective(cell.arm, cell.dataset, cell.model, overrides)
     budget = params.model_budget(cell.model)
-    lr, where = values.pop("lr", budget["lr"]), f"objectives.{cell.arm} of {cell.model} on {cell.dataset}"
+    where = f"objectives.{cell.arm} of {cell.model} on {cell.dataset}"
+    rate = validated(Rate, {RATE: values.pop(RATE, budget[RATE])}, where)
     found = validated(load("arms", cell.arm).Settings, values, where)
     warmup = getattr(found, "warmup_epochs", 0)
     if warmup >= budget["epochs"]:
         raise UserError(
             f"{where}: warmup_epochs {warmup} leaves none of the {budget['epochs']} epochs to the duals"
         )
-    return Setting(cell.arm, float(lr), found)
+    return Setting(cell.arm, rate.lr, found)
 
 
 def problem(params: Params, cell: Cell) -> Problem | None:

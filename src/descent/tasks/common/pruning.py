@@ -87,7 +87,7 @@ def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
             section = getattr(own, task)
             for cell in (c for d in section.datasets for m in section.models for c in grid(own, task, d, m)):
                 yield _identity(vars(cell)), _values(own, cell, {})
-        for name in own.studies:
+        for name in filter(own.valued, own.studies):
             study = own.studied(name)
             longer = own.trained_longer(study.model, study.times) if own.runs(study) else own
             for cell in study_cells(own, name):
