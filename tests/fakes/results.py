@@ -206,6 +206,8 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
             rows += [identity | at_eps | missed, identity | at_eps | missed | {"split": "test"}]
         tested = {"split": "test", "layer": layer, "metric": "rmse_layer", "value": 255 * math.sqrt(loss / 256)}
         rows.append(identity | at_eps | tested)
+        ratio = {"metric": "psnr_layer", "value": 10 * math.log10(256 / loss)}
+        rows.append(identity | at_eps | tested | ratio)
     feasible = float(constrained and not failed)
     gammas = params.video.evaluation.gammas
     swept = [r for r in rows if r["metric"] == "rmse" and r["shift"] == TRAINED and r["gamma"] in gammas]

@@ -41,7 +41,14 @@ LISTS = {
     },
 }
 GONE = {
-    "no video": {"fig02_video_robustness", "fig_shifts", "table_shifts", "fig11_infeasible", "table3_video_rmse"},
+    "no video": {
+        "table_layers",
+        "fig02_video_robustness",
+        "fig_shifts",
+        "table_shifts",
+        "fig11_infeasible",
+        "table3_video_rmse",
+    },
     "no text model": {
         "fig_kinds",
         "fig04_text_robustness",

@@ -5,6 +5,7 @@ import pytest
 
 from descent.analysis.select import select
 from descent.config import Params
+from descent.figures.beyond import table_layers
 from descent.figures.parts import remarks, tables
 from descent.figures.video import table1_video_hyperparameters as table1
 from descent.figures.video import table3_video_rmse as table3
@@ -137,3 +138,27 @@ def test_latex_and_markdown_say_the_same() -> None:
     lines = tables.to_markdown(table, ["a note"]).splitlines()
     assert lines[0] == "| model_a | UCSD ours | UCSD paper |" and lines[2] == "| UT | **1.50** | 2.00† |"
     assert lines[-1] == "a note" or lines[-2] == "a note"
+
+
+def test_every_layer_of_the_deepest_model_has_its_measures(results, params: Params) -> None:
+    cell = {
+        "experiment": "video",
+        "dataset": "ucsd",
+        "model": "dust",
+        "layers": 5,
+        "eps": 0.13,
+        "arm": "constrained",
+    }
+    change(results, 7.5, **cell, metric="rmse_layer", layer=3, seed=0)
+    change(results, 31.25, **cell, metric="psnr_layer", layer=3, seed=0)
+    gone = select(results, **cell, metric="rmse_layer", layer=2).index
+    table = table_layers.build(results.drop(gone), params)
+    own = select(table, model="dust", arm="constrained").set_index("layer")
+    assert own.index.tolist() == [0, 1, 2, 3, 4, 5] and set(table["dataset"]) == {"ucsd"}
+    assert own.loc[3, ["rmse_layer", "psnr_layer"]].tolist() == [7.5, 31.25]
+    assert select(table, model="vit")["layers"].eq(4).all() and list(table["arm"].unique()) == params.arms
+    shown = table_layers.display(table, params)
+    line = shown[(shown[("", "model")] == "DUST") & (shown[("", "layer")] == "2")].iloc[0]
+    assert line["RMSE ↓"]["constrained"] == tables.MISSING and line["RMSE ↓"]["unconstrained"] != tables.MISSING
+    assert (line["SSIM ↑"] == tables.MISSING).all(), "these results hold none"
+    assert table_layers.notes(table, params)[0].endswith("DUST L = 5, ViT L = 4; seeds: 1.")
