@@ -16,7 +16,8 @@ Ours, not the paper's. Gain of our arm over the baseline, cells of the headline 
 ln(RMSE of the baseline / ours), about the percent by which the error is smaller; of text and the language model
 the difference in accuracy, in points. At each level of a shift, from the lowest to the highest; then the mean
 over levels, and in the last row of a model over its shifts, with Student's 95 % interval over seeds (none for one
-seed). Means are over data sets and depths. Where levels are called gamma, the strength is the one at which the
+seed). Means are over data sets and depths; the scorecard's claims about shifts are the protocol's trimmed means,
+whose intervals hold the test items too. Where levels are called gamma, the strength is the one at which the
 input errs as under Gaussian noise of that level. A control must move no error: shown is by how much it does at
 most.
 """
