@@ -66,31 +66,18 @@ def test_declared_follows_the_lists() -> None:
     }
 
 
-OTHERS = [
-    f"the study {name} (not in studies)"
-    for name in (
-        "solver",
-        "controls",
-        "controls_ut",
-        "plateau_ut",
-        "plateau_dust_per_layer",
-        "plateau_dust_shared",
-    )
-]
+OTHERS = "solver, controls, controls_ut, plateau_ut, plateau_dust_per_layer, plateau_dust_shared"
 
 
 def test_what_is_left_out_is_said(params: Params) -> None:
-    assert summary.left_out(params) == OTHERS
+    assert summary.left_out(params) == [f"of the studies {OTHERS} (not in studies)"]
     lists = {"video.datasets": [], "video.models": [], "text.models": ["ut_text", "roberta"], "studies": ["alpha"]}
     assert summary.left_out(fake_params(lists | {"text.datasets": ["mnli"]})) == [
         "video (video.datasets is empty, video.models is empty)",
         "text of imdb",
         "text of distilbert",
         "the study alpha (imdb or roberta is not in use)",
-        "the study dual_lr (not in studies)",
-        "the study resilience (not in studies)",
-        *OTHERS,
-        "the study infeasible (not in studies)",
+        f"of the studies dual_lr, resilience, {OTHERS}, infeasible (not in studies)",
     ]
 
 

@@ -207,7 +207,7 @@ def test_the_page_names_the_arms_and_what_is_left_out(params: Params, project: P
     card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
     few = fake_params({"lm.datasets": [], "studies": ["alpha", "dual_lr", "infeasible"]})
     told = f"Left out: {'; '.join(summary.left_out(few))}."
-    assert told.startswith("Left out: lm (lm.datasets is empty); the study resilience (not in studies)")
+    assert told.startswith("Left out: lm (lm.datasets is empty); of the studies resilience, ")
     rest = cells[cells["experiment"] != "lm"]
     assert told in report.page(project / "figures", project / "data/shown", rest, {}, card, few, DRAWN, "")
 
