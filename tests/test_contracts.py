@@ -160,6 +160,7 @@ def test_a_shift_keeps_the_shape_follows_its_stream_and_does_nothing_at_level_ze
     clean, some = torch.rand(1, *shape), torch.full((3,), 0.5 if module.ENERGY else settings.levels[-1])
 
     told = {"gradient": torch.randn(1, *shape)} if hasattr(module, "GRADIENT") else {}
+    told |= {"real": torch.ones(shape[:2], dtype=torch.bool)} if hasattr(module, "REAL") else {}
 
     def shifted(level: Tensor, seed: int = 0) -> Tensor:
         return module.apply(clean, level, Stream(1, seed), 0.2, settings=settings, **told)

@@ -115,8 +115,9 @@ def test_sparse_noise_hits_its_share_of_the_entries() -> None:
 def test_token_dropout_loses_whole_tokens_with_the_energy_of_gaussian_noise() -> None:
     clean = torch.randn(2, 60, 40, 8, generator=torch.Generator().manual_seed(1)) + 0.2
     scale, settings = clean.flatten(1).std(dim=1), token_dropout.Settings(levels=None)
+    real = torch.ones(60, 40, dtype=torch.bool)
     for level in (0.2, 0.8):
-        noisy = token_dropout.apply(clean, torch.full((2,), level), Stream(4), scale, settings)
+        noisy = token_dropout.apply(clean, torch.full((2,), level), Stream(4), scale, settings, real)
         lost = (noisy == 0).all(dim=-1)
         assert torch.equal(noisy[~lost], clean[~lost]), "and the others are as they were"
         assert (lost[0] != lost[1]).float().mean() < 0.01 < lost.float().mean(), "the cells lose the same ones"
@@ -124,12 +125,25 @@ def test_token_dropout_loses_whole_tokens_with_the_energy_of_gaussian_noise() ->
         np.testing.assert_allclose(energy, level * scale, rtol=0.07)
 
 
+def test_padding_is_no_part_of_the_energy_that_dropout_takes() -> None:
+    clean = torch.randn(1, 60, 40, 8, generator=torch.Generator().manual_seed(1))
+    real = torch.arange(40) < torch.linspace(10, 40, 60)[:, None]
+    padded = torch.where(real[..., None], clean, 7.0)
+    level, settings = torch.tensor([0.5]), token_dropout.Settings(levels=None)
+    noisy = token_dropout.apply(padded, level, Stream(4), 1.0, settings, real)
+    lost = (noisy == 0).all(dim=-1)[0]
+    energy = (noisy - padded)[0, real].square().mean()
+    assert energy.sqrt().item() == pytest.approx(0.5, rel=0.07)
+    assert lost[~real].float().mean().item() == pytest.approx(0.25, rel=0.2), "drawn for all alike"
+
+
 def test_a_level_that_no_strength_reaches_is_told() -> None:
     with pytest.raises(UserError, match="salt_and_pepper: not even all pixels turned"):
         apply_of(PARAMS, "salt_and_pepper").strengths([9.0], SIGMA, 0.5, 0.3)
     with pytest.raises(UserError, match="token_dropout: level 2 has more energy than the loss of all tokens"):
         settings = token_dropout.Settings(levels=None)
-        token_dropout.apply(torch.randn(1, 3, 4, 5), torch.tensor([2.0]), Stream(4), 1.0, settings)
+        real = torch.ones(3, 4, dtype=torch.bool)
+        token_dropout.apply(torch.randn(1, 3, 4, 5), torch.tensor([2.0]), Stream(4), 1.0, settings, real)
 
 
 def test_noise_is_smoothed_once_for_all_levels_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:

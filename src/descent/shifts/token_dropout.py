@@ -1,7 +1,7 @@
 """Token dropout as strong as Gaussian noise: whole embeddings turn to zero."""
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from descent.errors import UserError
@@ -11,6 +11,7 @@ from descent.training.noise import Stream
 LABEL = "token dropout"
 TASKS = ("text", "lm")
 ENERGY = True
+REAL = True  # it is told which tokens are no padding
 
 
 class Settings(Shift):
@@ -23,15 +24,17 @@ def apply(
     stream: Stream,
     scale: float | Float[Tensor, "#cells"],
     settings: Settings,
+    real: Bool[Tensor, "batch tokens"],
 ) -> Float[Tensor, "cells batch tokens width"]:
-    """A token is lost with probability (level scale)^2 / E e^2, the mean being over the entries of the batch.
+    """A token is lost with probability (level scale)^2 / E e^2, the mean being over the batch's real tokens.
 
     Tokens lost at a level are lost at every higher one.
 
     Raises:
         UserError: the energy is that of more than all tokens.
     """
-    share = (level * scale).square() / clean.square().mean((1, 2, 3))
+    energy = clean.square().mean(-1)[:, real].mean(-1)
+    share = (level * scale).square() / energy
     if share.max() > 1:
         raise UserError(
             f"shifts.token_dropout: level {level.max():g} has more energy than the loss of all tokens: set the "

@@ -10,8 +10,10 @@ from torch import Tensor
 from descent.components import declared, names
 from descent.models.causal_lm import CausalLM
 from descent.tasks.common.shifted import apply_of
+from descent.tasks.lm.batches import InstructionTask
 from descent.tasks.lm.data import Instructions
 from descent.tasks.lm.sweep import InstructionSweep, sweep
+from descent.tasks.text.data import by_length
 from descent.tasks.text.embeddings import Scale
 from tests.fakes.instructions import write_instructions
 from tests.fakes.lm import CPU, built, lm_params
@@ -51,9 +53,10 @@ def test_a_shift_moves_the_embeddings_by_its_energy_and_the_losses_follow(
     monkeypatch.setattr(CausalLM, "states", watched)
     found = swept(model, data, shift, [0.0, LEVEL])
     sigma = Scale(data.frequencies, CPU)(model).item()
-    moved = torch.cat(
-        [(noisy - clean).square().flatten() for clean, noisy in zip(seen[::2], seen[1::2], strict=True)]
-    )
+    texts = data.split("test")
+    masks = [InstructionTask.gather(texts, own, (0,), CPU).mask for own in by_length(texts.lengths, 40)]
+    pairs = zip(seen[::2], seen[1::2], masks, strict=True)
+    moved = torch.cat([(noisy - clean)[:, mask].square().flatten() for clean, noisy, mask in pairs])
     energy = moved[moved > 0].mean() if shift == "gradient_sign" else moved.mean()
     assert energy.item() == pytest.approx((LEVEL * sigma) ** 2, rel=0.1)
     assert np.abs(found.loss[1] - found.loss[0]).max() > 1e-4

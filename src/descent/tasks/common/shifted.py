@@ -7,7 +7,7 @@ from types import ModuleType
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from descent.analysis.select import TRAINED
@@ -37,13 +37,20 @@ class Shifted:
         return self.module.apply(clean, level, stream, scale, settings=self.settings, **told)
 
     def told(
-        self, clean: Float[Tensor, "#cells ..."], cells: int, loss: Callable[[Tensor], Tensor]
+        self,
+        clean: Float[Tensor, "#cells batch tokens width"],
+        real: Bool[Tensor, "batch tokens"],
+        cells: int,
+        loss: Callable[[Tensor], Tensor],
     ) -> dict[str, Tensor]:
-        """What a shift is told of the models that it is applied to: nothing, or where it says GRADIENT theirs.
+        """What a shift is told beside the inputs: nothing, where it says REAL which tokens are no padding, where
+        it says GRADIENT that of the models that it is applied to.
 
         Args:
             loss: the sum of the cells' losses; that of each depends on its own inputs alone.
         """
+        if getattr(self.module, "REAL", False):
+            return {"real": real}
         if not getattr(self.module, "GRADIENT", False):
             return {}
         with torch.enable_grad():

@@ -56,7 +56,7 @@ def sweep(
         for draw in range(settings.noise_draws):
             batch = InstructionTask.gather(texts, index, (TEST, settings.seed, number, draw), device)
             stream, found, clean = Stream(*batch.key, device=device), [], model.embed(batch.ids)
-            told = apply.told(clean, 1, partial(_loss, model, batch, at_once))
+            told = apply.told(clean, batch.mask, 1, partial(_loss, model, batch, at_once))
             for level in torch.tensor(levels, device=device)[:, None]:
                 states = model.states(apply(clean, level, stream, sigma, **told))
                 rows = torch.stack([state.squeeze(0)[batch.predicts] for state in states])

@@ -108,7 +108,7 @@ def _noisy(
         last = layer_logits(model, Embedded(inputs, batch.mask))[:, -1:]
         return text_losses(last, batch.labels).sum()
 
-    told = apply.told(clean, levels.shape[1], loss)
+    told = apply.told(clean, batch.mask, levels.shape[1], loss)
     return (Seen(apply(clean, level, stream, sigma, **told), batch) for level in levels)
 
 
