@@ -401,11 +401,17 @@ def test_the_report_tells_data_budgets_cells_and_what_lies_beyond(params: Params
     assert "{{" not in report and "{%" not in report and "nan" not in report
 
 
-def test_a_run_without_a_list_of_trials_says_so(params: Params, made_up: pd.DataFrame) -> None:
+def test_models_without_a_list_of_trials_are_named(params: Params, made_up: pd.DataFrame) -> None:
     whole = run(params, card(), made_up)
-    assert "of which this run holds no list" not in reproduction.report(whole)
-    report = reproduction.report(replace(whole, trials=TRIALS[:0]))
-    assert "of which this run holds no list" in report and "Trials of the learning rates" not in report
+
+    def told(trials: pd.DataFrame) -> str:
+        return " ".join(reproduction.report(replace(whole, trials=trials)).split())
+
+    assert "in both arms; of DUST this run holds no list of them" in told(TRIALS)
+    assert "in both arms; of UT and DUST this run holds no list of them" in told(TRIALS[:0])
+    assert "Trials of the learning rates" in told(TRIALS) and "Trials of the" not in told(TRIALS[:0])
+    both = pd.concat([TRIALS, TRIALS.assign(model="dust")])
+    assert "searched with equally many trials in both arms. The constrained arm" in told(both)
 
 
 def test_a_form_that_is_not_the_papers_is_admitted(made_up: pd.DataFrame) -> None:
