@@ -162,3 +162,19 @@ def test_every_layer_of_the_deepest_model_has_its_measures(results, params: Para
     assert line["RMSE ↓"]["constrained"] == tables.MISSING and line["RMSE ↓"]["unconstrained"] != tables.MISSING
     assert (line["SSIM ↑"] == tables.MISSING).all(), "these results hold none"
     assert table_layers.notes(table, params)[0].endswith("DUST L = 5, ViT L = 4; seeds: 1.")
+
+
+def test_a_layer_of_an_arm_that_diverged_or_is_infeasible_is_marked(results, params: Params) -> None:
+    cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13}
+    plain = table_layers.display(table_layers.build(results, params), params)
+    for arm, metric, value, word in (
+        ("constrained", "feasible", 0.0, "infeasible"),
+        ("unconstrained", "diverged", 1.0, "diverged"),
+    ):
+        rows = results.copy()
+        change(rows, value, **cell, arm=arm, metric=metric)
+        table = table_layers.build(rows, params)
+        shown = table_layers.display(table, params)
+        differ = (shown != plain).any()
+        assert {head[1] for head in differ[differ].index} == {arm}
+        assert f"† DUST, {arm}: {word}." in table_layers.notes(table, params)
