@@ -20,7 +20,7 @@ from descent.cells import grid
 from descent.config import Params
 from descent.errors import UserError
 from descent.figures.video import fig03_depth
-from descent.report import evidence, held, published, reproduction
+from descent.report import evidence, first_screen, held, published, reproduction
 from stages import evidence as stage
 from stages import figures
 from tests.fakes.cards import card
@@ -427,8 +427,12 @@ def test_a_form_that_is_not_the_papers_is_admitted(made_up: pd.DataFrame) -> Non
 
 
 def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
+    return first_screen.first_screen(rows, MODELS, cells_table(made_up, params), [folder], params)
+
+
+def behind(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     rows.to_csv(folder / "claims.csv")
-    return reproduction.first_screen(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], params)
+    return first_screen.behind(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], params)
 
 
 def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
@@ -436,30 +440,48 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
 ) -> None:
     folder = tmp_path / "small-1"
     folder.mkdir()
-    card().assign(dataset="ucsd").to_csv(folder / "datasets.csv")
-    words = screen(params, card(), made_up, folder)
-    sentence, picture, verdicts, rests, averages, _, _, each, _, summary, models, end, scope = words.split("\n\n")
-    assert sentence.startswith(
+    sentence, picture, verdicts, scope = screen(params, card(), made_up, folder).split("\n\n")
+    assert sentence == (
         "**1 of the paper's 3 primary claims is reproduced on real data**; 1 undecided and 1 not tested (judged "
-        "on UT, with up to 27 settings and 8 seeds a claim). Cells whose loss falls at every layer: DUST (video) "
+        "on UT, with up to 27 settings and 8 seeds a claim)."
     )
-    assert re.search(r"; UT \(video\) \d+ of \d+ constrained and \d+ of \d+ unconstrained\.$", sentence)
-    assert rests.startswith("<details><summary>What these rest on") and len(averages.splitlines()) == 2 + 2
+    assert picture.endswith(f"({tmp_path}/fig_forest.png)") and len(verdicts.splitlines()) == 2 + 3
+    assert scope.startswith("Scope: video: DUST on UCSD (L = 3 ") and f"({tmp_path}/README.md)" in scope
+    card().assign(dataset="ucsd").to_csv(folder / "datasets.csv")
+    none = screen(params, card().assign(verdict="not tested"), made_up, folder)
+    alone = none.split("\n\n")[3]
+    assert alone.startswith(
+        "Where the preconditions hold for a part of the data alone: *Statement of video_ood*: "
+    )
+    assert alone.count(", on UCSD (`small-1`)") == 2, "the two that this data set could test"
+    assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
+
+
+def test_a_page_beside_the_parts_says_what_the_verdicts_rest_on(
+    params: Params, made_up: pd.DataFrame, tmp_path: Path
+) -> None:
+    folder = tmp_path / "small-1"
+    folder.mkdir()
+    card().assign(dataset="ucsd").to_csv(folder / "datasets.csv")
+    words = behind(params, card(), made_up, folder)
+    assert "[small-1](small-1/REPORT.md)" in part(words, "The published parts"), "beside this page"
+    descent = part(words, "Descent").strip()
+    assert descent.startswith("Cells whose loss falls at every layer: DUST (video) ")
+    assert re.search(r"; UT \(video\) \d+ of \d+ constrained and \d+ of \d+ unconstrained\.$", descent)
+    averages = part(words, "Other averages, and each setting")
+    assert len(averages.strip().splitlines()) == 2 + 2
     assert "| mean over 2, the protocol's | 2 % | 1 % to 3 % |  |" in averages
     assert re.search(r"UCSD, UT, L = 3 \| 4 % \| 1 % to 7 % \| \d+ / \d+ of \d+ \|", averages)
+    each = part(words, "Each published part, and each data set of one that has several, by itself")
     assert each.count("| small-1 | all of it |") == 2, "the two claims that this part could test"
     assert each.count("| small-1 | UCSD |") == 2, "and those of its data sets"
+    models = part(words, "Each model alone, and what keeps it out of a claim")
+    assert len(models.strip().splitlines()) == 2 + 2 and "twice the epochs" in models
     lost = made_up.copy()
     lost.loc[(lost["metric"] == "diverged") & (lost["arm"] == "constrained"), "value"] = 1.0
-    assert re.search(r"UT \(video\) 0 of (\d+) constrained", screen(params, card(), lost, folder))
-    assert picture.endswith(f"({tmp_path}/fig_forest.png)")
-    assert len(verdicts.splitlines()) == 2 + 3 and scope.startswith("Scope: video: DUST on UCSD (L = 3 ")
-    assert f"reports: [small-1]({folder}/REPORT.md)" in scope
-    assert summary.startswith("<details><summary>") and end == "</details>", "a table that folds away"
-    assert len(models.splitlines()) == 2 + 2 and "twice the epochs" in models
-    none = screen(params, card().assign(verdict="not tested"), made_up, folder)
+    assert re.search(r"UT \(video\) 0 of (\d+) constrained", behind(params, card(), lost, folder))
+    none = behind(params, card().assign(verdict="not tested"), made_up, folder)
     assert none.count("Statement of video_ood (not tested)") == 1, "a setting, and no average"
-    assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
 
 
 def test_shifts_are_means_of_log_ratios_by_seed(params: Params) -> None:

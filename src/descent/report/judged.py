@@ -109,14 +109,30 @@ def by_dataset(told: pd.DataFrame, params: Params) -> str:
 def by_part(folders: Sequence[Path], params: Params) -> str:
     """What each published part, and each data set of one that has several, says of the primary claims by itself,
     corrected within its own six; empty where none could test one."""
+    rows = _by_part(folders, params)
+    header = ["part", "data set", "claim", "here", "95 % interval", "p", "from", "verdict"]
+    return pipe(header, rows) if rows else ""
+
+
+def in_place_of(card: pd.DataFrame, folders: Sequence[Path], params: Params) -> str:
+    """In a sentence, what parts and data sets alone say of those claims of the card that could not be tested."""
+    untested = set(card[card["verdict"] == NOT_TESTED]["statement"])
+    told = [
+        f"*{statement}*: {here} ({interval}), {verdict}, on {dataset} (`{folder}`)"
+        for folder, dataset, statement, here, interval, _, _, verdict in _by_part(folders, params)
+        if statement in untested
+    ]
+    return f"Where the preconditions hold for a part of the data alone: {'; '.join(told)}." if told else ""
+
+
+def _by_part(folders: Sequence[Path], params: Params) -> list[list[str]]:
     rows = []
     for folder in folders:
         for name in ("claims", "datasets"):
             table = folder / f"{name}.csv"
             own = _alone(pd.read_csv(table), params) if table.exists() else []
             rows += [[folder.name, *row] for row in own]
-    header = ["part", "data set", "claim", "here", "95 % interval", "p", "from", "verdict"]
-    return pipe(header, rows) if rows else ""
+    return rows
 
 
 def _alone(card: pd.DataFrame, params: Params) -> list[list[str]]:

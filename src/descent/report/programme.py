@@ -11,7 +11,7 @@ from descent.config import Params
 from descent.figures.beyond import fig_forest
 from descent.figures.parts import style
 from descent.io.folders import write_text
-from descent.report import reproduction
+from descent.report import first_screen
 
 CLAIMS, AVERAGES, FOREST = "claims.csv", "sensitivity.csv", "fig_forest.png"
 DIGITS = "%.6g"
@@ -24,7 +24,7 @@ def published(root: Path, profile: str) -> list[Path]:
 
 
 def write(root: Path, params: Params) -> str:
-    """Write claims.csv, sensitivity.csv and the forest plot of all parts into `root`.
+    """Write claims.csv, sensitivity.csv, the forest plot and a README.md of all parts into `root`.
 
     Returns the README's first screen.
 
@@ -39,4 +39,6 @@ def write(root: Path, params: Params) -> str:
     style.save(fig_forest.forest(card, models, params), root / FOREST)
     averages = sensitivity.table(pairs, facts)
     write_text(root / AVERAGES, averages.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))
-    return reproduction.first_screen(card, models, averages, parts.cells(folders), folders, params)
+    cells = parts.cells(folders)
+    write_text(root / first_screen.PARTS, first_screen.behind(card, models, averages, cells, folders, params))
+    return first_screen.first_screen(card, models, cells, folders, params)

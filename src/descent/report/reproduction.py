@@ -12,22 +12,13 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from descent.analysis.summary import left_out
-from descent.analysis.verdicts import (
-    CANNOT_TELL,
-    NO_EFFECT,
-    NOT_REPRODUCED,
-    NOT_TESTED,
-    REPRODUCED,
-    REVERSED,
-    VERDICTS,
-)
+from descent.analysis.verdicts import CANNOT_TELL, NO_EFFECT, NOT_REPRODUCED, NOT_TESTED, REPRODUCED, REVERSED
 from descent.config import Params
-from descent.report import held, judged, sections
-from descent.report.markdown import listed, pipe
+from descent.report import judged, sections
+from descent.report.markdown import pipe
 from descent.report.paper_section import section
 
 FAILED = (NO_EFFECT, REVERSED, NOT_REPRODUCED)
-SHORT = {CANNOT_TELL: "undecided", NO_EFFECT: "without an effect of interest"}  # in a sentence
 
 
 @dataclass(frozen=True)
@@ -102,77 +93,6 @@ def report(run: Run) -> str:
     )
 
 
-def first_screen(
-    card: pd.DataFrame,
-    models: pd.DataFrame,
-    averages: pd.DataFrame,
-    cells: pd.DataFrame,
-    folders: Sequence[Path],
-    params: Params,
-) -> str:
-    """What the README shows first: what was tested and how it ended, the forest plot, the primary verdicts, what
-    they rest on and each model alone folded away, the scope in a line.
-
-    Args:
-        card, models: the scorecard, and its claims on each model alone.
-        averages: sensitivity.table of what they were judged from.
-        cells: summary.cells_table of all parts.
-        folders: where the runs are published, relative to the README; beside them the protocol and the plot.
-    """
-    primary = card[card["group"] == "primary"]
-    own = models[models["claim"].str.startswith(tuple(primary["claim"]))]
-    seen = "primary claims: estimates with 95 % intervals, and the paper's values"
-    said, root = _outcome(primary, own, params), folders[0].parent.as_posix()
-    rests = judged.averages(primary, averages, held.solver(cells, params), params)
-    primary, own = (table.assign(why=_first(table["why"])) for table in (primary, own))
-    alone = judged.models_alone(card, own, params)
-    reports = [f"[{folder.name}]({folder.as_posix()}/REPORT.md)" for folder in folders]
-    parts = [
-        f"{said} {sections.descending(cells, params)}",
-        f"![{seen}]({root}/fig_forest.png)",
-        judged.claims(primary, primary["verdict"].tolist()),
-        _folded("What these rest on: other averages, and each setting", rests),
-        _folded(
-            "Each published part, and each data set of one that has several, by itself",
-            judged.by_part(folders, params),
-        ),
-        _folded("Each model alone, and what keeps it out of a claim", alone),
-        f"Scope: {sections.compared(cells, params)}; reports: {listed(reports)}; [protocol]({root}/PROTOCOL.md).",
-    ]
-    return "\n\n".join(parts)
-
-
-def _folded(summary: str, text: str) -> str:
-    return f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>"
-
-
-def _outcome(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
-    """How many of the paper's primary claims are reproduced, what became of the others, and on what that rests."""
-    tested = primary[primary["verdict"] != NOT_TESTED]
-    if tested.empty:
-        return (
-            f"**None of the paper's {len(primary)} primary claims could be tested on real data yet.** Below is "
-            "why, and what each model shows alone."
-        )
-    rest_on = own[own["claim"].isin(tested["claim"]) & (own["why"].fillna("") == "")]["model"].unique()
-    names = list(dict.fromkeys(sections.label(params, "models", name) for name in rest_on))
-    on = f"judged on {listed(names)}, with " if names else ""
-    size = f"{on}up to {int(tested['settings'].max())} settings and {int(tested['seeds'].max())} seeds a claim"
-    counts = tested["verdict"].value_counts()
-    others = [f"{counts[verdict]} {SHORT.get(verdict, verdict)}" for verdict in VERDICTS[1:] if verdict in counts]
-    others += [f"{rest} {NOT_TESTED}"] if (rest := len(primary) - len(tested)) else []
-    reproduced = counts.get(REPRODUCED, 0)
-    be = "is" if reproduced == 1 else "are"
-    return (
-        f"**{reproduced} of the paper's {len(primary)} primary claims {be} reproduced on real data**"
-        f"{'; ' + listed(others) if others else ''} ({size})."
-    )
-
-
 def _sigmas(run: Run) -> dict[str, float]:
     labels = run.params.components["tasks.video.datasets"]
     return {labels[name]["LABEL"]: meta["sigma"] for name, meta in run.metas.items() if name in labels}
-
-
-def _first(reasons: pd.Series) -> pd.Series:
-    return reasons.fillna("").str.replace(r";.*", "; ...", regex=True)

@@ -24,7 +24,7 @@ def attention(
     if exact_beta:
         scores = scores - keys.square().sum(-1).unsqueeze(-2) / 2
     if mask is not None:
-        scores = scores.masked_fill(~mask[:, None], -torch.inf)
+        scores = torch.where(mask[:, None], scores, -torch.inf)  # masked_fill has these bits too, slower
     return scores.softmax(-1)
 
 

@@ -1,0 +1,102 @@
+"""What the README begins with, and the page beside the published parts on what it rests on, in Markdown."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from descent.analysis.verdicts import CANNOT_TELL, NO_EFFECT, NOT_TESTED, REPRODUCED, VERDICTS
+from descent.config import Params
+from descent.report import held, judged, sections
+from descent.report.markdown import listed
+
+SHORT = {CANNOT_TELL: "undecided", NO_EFFECT: "without an effect of interest"}  # in a sentence
+SEEN = "primary claims and each of their models: estimates with 95 % intervals, and the paper's values"
+PARTS = "README.md"  # beside the published parts
+REASONS = """What the verdicts on the first screen of the [README](../../README.md) rest on, of all parts of
+profile `{profile}`; written by `make evidence` from the tables in the folders beside this file. How claims are
+judged: [PROTOCOL.md](PROTOCOL.md); the numbers: `claims.csv` and `sensitivity.csv`."""
+
+
+def first_screen(
+    card: pd.DataFrame, models: pd.DataFrame, cells: pd.DataFrame, folders: Sequence[Path], params: Params
+) -> str:
+    """What was tested and how it ended, the forest plot, the primary verdicts, those of a part of the data where
+    all of it could not be tested, and the scope in a line.
+
+    Args:
+        card, models: the scorecard, and its claims on each model alone.
+        cells: summary.cells_table of all parts.
+        folders: where the runs are published, relative to the README; beside them the protocol and the plot.
+    """
+    primary, own = _primary(card, models)
+    place = folders[0].parent.as_posix()
+    parts = [
+        _outcome(primary, own, params),
+        f"![{SEEN}]({place}/fig_forest.png)",
+        judged.claims(primary.assign(why=_first(primary["why"])), primary["verdict"].tolist()),
+        judged.in_place_of(primary, folders, params),
+        f"Scope: {sections.compared(cells, params)}. [What the verdicts rest on]({place}/{PARTS}): every setting, "
+        f"each model and each published part by itself; [protocol]({place}/PROTOCOL.md).",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def behind(
+    card: pd.DataFrame,
+    models: pd.DataFrame,
+    averages: pd.DataFrame,
+    cells: pd.DataFrame,
+    folders: Sequence[Path],
+    params: Params,
+) -> str:
+    """The page beside the published parts: each model alone, each part, other averages and each setting.
+
+    Args:
+        card, models, cells, folders: as of first_screen.
+        averages: sensitivity.table of what they were judged from.
+    """
+    primary, own = _primary(card, models)
+    chapters = {
+        "The published parts": listed([f"[{folder.name}]({folder.name}/REPORT.md)" for folder in folders]) + ".",
+        "Descent": sections.descending(cells, params),
+        "Each model alone, and what keeps it out of a claim": judged.models_alone(card, own, params),
+        "Each published part, and each data set of one that has several, by itself": judged.by_part(
+            folders, params
+        ),
+        "Other averages, and each setting": judged.averages(primary, averages, held.solver(cells, params), params),
+    }
+    texts = [f"## {title}\n\n{text}" for title, text in chapters.items() if text]
+    return "\n\n".join(["# What the verdicts rest on", REASONS.format(profile=params.profile), *texts]) + "\n"
+
+
+def _primary(card: pd.DataFrame, models: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    primary = card[card["group"] == "primary"]
+    return primary, models[models["claim"].str.startswith(tuple(primary["claim"]))]
+
+
+def _outcome(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
+    """How many of the paper's primary claims are reproduced, what became of the others, and on what that rests."""
+    tested = primary[primary["verdict"] != NOT_TESTED]
+    if tested.empty:
+        return (
+            f"**None of the paper's {len(primary)} primary claims could be tested on real data yet.** Below is "
+            "why, and what each model shows alone."
+        )
+    rest_on = own[own["claim"].isin(tested["claim"]) & (own["why"].fillna("") == "")]["model"].unique()
+    names = list(dict.fromkeys(sections.label(params, "models", name) for name in rest_on))
+    on = f"judged on {listed(names)}, with " if names else ""
+    size = f"{on}up to {int(tested['settings'].max())} settings and {int(tested['seeds'].max())} seeds a claim"
+    counts = tested["verdict"].value_counts()
+    others = [f"{counts[verdict]} {SHORT.get(verdict, verdict)}" for verdict in VERDICTS[1:] if verdict in counts]
+    others += [f"{rest} {NOT_TESTED}"] if (rest := len(primary) - len(tested)) else []
+    reproduced = counts.get(REPRODUCED, 0)
+    be = "is" if reproduced == 1 else "are"
+    return (
+        f"**{reproduced} of the paper's {len(primary)} primary claims {be} reproduced on real data**"
+        f"{'; ' + listed(others) if others else ''} ({size})."
+    )
+
+
+def _first(reasons: pd.Series) -> pd.Series:
+    return reasons.fillna("").str.replace(r";.*", "; ...", regex=True)
