@@ -1,4 +1,4 @@
-"""Shifts of pictures and of time against what OpenCV and numpy make of whole frames and sequences."""
+"""Shifts of pictures and of time against what OpenCV, scikit-image and numpy make of whole ones."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 import pytest
 import torch
+from skimage.filters import gaussian
 from torch import Tensor
 
 from descent import components
@@ -53,11 +54,8 @@ def whole(name: str, frames: np.ndarray, level: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("sigma", [0.5, 2.0, 3.0])
-def test_patches_are_blurred_as_the_whole_frame_is_by_opencv(frames: np.ndarray, sigma: float) -> None:
-    side = 2 * int(4 * sigma + 0.5) + 1
-    blurred = [
-        cv2.GaussianBlur(f.astype(float), (side, side), sigma, borderType=cv2.BORDER_REFLECT_101) for f in frames
-    ]
+def test_patches_are_blurred_as_the_whole_frame_is_by_scikit_image(frames: np.ndarray, sigma: float) -> None:
+    blurred = [gaussian(frame.astype(float), sigma, mode="mirror", truncate=4) for frame in frames]
     np.testing.assert_allclose(whole("blur", frames, sigma), blurred, atol=0.01)
     every = np.round(np.stack(blurred) * 100).astype(
         np.uint16
@@ -65,6 +63,13 @@ def test_patches_are_blurred_as_the_whole_frame_is_by_opencv(frames: np.ndarray,
     halves = [patched((every >> 8 * part & 255).astype(np.uint8)).astype(int) for part in (0, 1)]
     np.testing.assert_allclose(of_patches("blur", frames, sigma), (halves[0] + 256 * halves[1]) / 100, atol=0.02)
     assert np.abs(of_patches("blur", frames, sigma) - patched(frames)).max() > 1
+
+
+def test_more_pictures_than_opencv_has_channels_are_blurred_each_by_itself() -> None:
+    pictures, shift = torch.rand(1, 300, 9, 9), apply_of(PARAMS, "blur")
+    every = shift(pictures, torch.tensor([1.5]), STREAM, 0.2)
+    alone = [shift(pictures[:, at : at + 1], torch.tensor([1.5]), STREAM, 0.2) for at in (0, 127, 128, 299)]
+    torch.testing.assert_close(every[:, [0, 127, 128, 299]], torch.cat(alone, dim=1), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("quality", [7.0, 50.0])
