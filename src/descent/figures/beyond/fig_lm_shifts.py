@@ -1,0 +1,41 @@
+"""Not in the paper: the language model against the baseline under shifts that training has not seen."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from descent.config import Params
+from descent.figures.parts import shift_map
+
+TASKS = ("lm",)
+TITLE = "Robustness of the language model to shifts that training has not seen"
+CAPTION = """
+Ours, not the paper's. By how many points each arm predicts more (blue) or fewer (red) of the response tokens of
+test texts than the baseline under each shift in use that is not the noise of training; cells of the headline
+training level; mean over depths and seeds. Columns: the shift's levels in the order written under its name: the
+strength is the one at which word embeddings err as under Gaussian noise of that level. Last row: the mean over
+the levels, then over the shifts, with Student's 95 % interval over seeds where there are several.
+"""
+PARAMETERS = [
+    "lm.eps",
+    "arms",
+    "comparison",
+    "lm.datasets",
+    "lm.models",
+    "lm.evaluation.energies",
+    "lm.evaluation.shifts",
+    "shifts",
+    "profiles.${profile}.lm",
+]
+
+
+def render(results: pd.DataFrame, params: Params) -> Figure:
+    """A heat map of gains, shift x level, for each arm but the baseline and each model.
+
+    Raises UserError without rows under a shift.
+    """
+    return shift_map.render(results, params, "lm", "points")
+
+
+def left_out(params: Params) -> str:
+    """Why there is nothing to show; empty where there is."""
+    return shift_map.left_out(params, "lm")

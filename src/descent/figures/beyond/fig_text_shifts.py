@@ -1,0 +1,43 @@
+"""Not in the paper: accuracy on texts against the baseline's under shifts that training has not seen."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from descent.config import Params
+from descent.figures.parts import shift_map
+
+TASKS = ("text",)
+TITLE = "Robustness of text classifiers to shifts that training has not seen"
+CAPTION = """
+Ours, not the paper's. By how many points the accuracy of each arm is higher (blue) or lower (red) than the
+baseline's on test texts under each shift in use that is not the noise of training; cells of the headline training
+level; mean over data sets, depths and seeds. Columns: the shift's levels in the order written under its name.
+Where these are called gamma, embeddings are shifted, by the strength at which they err as under Gaussian noise of
+that level; else they are shares of a text's words. Last row: the mean over the levels, then over the shifts, with
+Student's 95 % interval over seeds where there are several. A model that knows no order of words is not moved by
+swapping them.
+"""
+PARAMETERS = [
+    "text.eps",
+    "arms",
+    "comparison",
+    "text.datasets",
+    "text.models",
+    "text.evaluation.energies",
+    "text.evaluation.shifts",
+    "shifts",
+    "profiles.${profile}.text",
+]
+
+
+def render(results: pd.DataFrame, params: Params) -> Figure:
+    """A heat map of gains, shift x level, for each arm but the baseline and each model.
+
+    Raises UserError without rows under a shift.
+    """
+    return shift_map.render(results, params, "text", "points")
+
+
+def left_out(params: Params) -> str:
+    """Why there is nothing to show; empty where there is."""
+    return shift_map.left_out(params, "text")
