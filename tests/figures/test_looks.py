@@ -141,9 +141,11 @@ def test_the_first_layer_near_the_last_stays_near(numbers: tuple[float, ...], ac
 
 @pytest.mark.slow
 def test_early_exits_are_of_every_model_and_of_the_controls() -> None:
-    names = [(panel.model, panel.experiment) for panel in fig_early_exit.panels(PARAMS)]
-    every = [*PARAMS.video.models, *PARAMS.text.models, *PARAMS.lm.models]
-    assert [model for model, _ in names] == every, "no study of several arms is in use"
+    names = [(panel.model, panel.eps) for panel in fig_early_exit.panels(PARAMS)]
+    every = [(model, eps) for eps in (PARAMS.eps, 0.0) for model in PARAMS.video.models]
+    every += [(model, eps) for eps in (PARAMS.text.eps, 0.0) for model in PARAMS.text.models]
+    every += [(model, PARAMS.lm.eps) for model in PARAMS.lm.models]
+    assert names == every, "no study of several arms is in use, and the language model's grid is never noise-free"
     controls = fake_params({"studies": ["controls"], "video.models": ["ut", "dust_per_layer"]})
     last = fig_early_exit.panels(controls)[-1]
     assert last.experiment == "controls" and {"penalty", "replay", OURS, BASELINE} <= set(last.arms)
@@ -157,9 +159,12 @@ def test_early_exits_are_of_every_model_and_of_the_controls() -> None:
         arm=OURS,
         layers=5,
         layer=2,
+        eps=PARAMS.eps,
         metric="rmse_layer",
     )
-    axes = fig_early_exit.render(results, PARAMS).axes[0]
+    drawn = fig_early_exit.render(results, PARAMS).axes
+    axes, plain = drawn[0], drawn[len(PARAMS.video.models)]
+    assert plain.get_title() == f"{axes.get_title()}\n$\\epsilon$ = 0"
     [line] = [line for line in axes.lines if line.get_label().startswith(style.name(OURS))]
     assert line.get_ydata()[2] == 12.5
 

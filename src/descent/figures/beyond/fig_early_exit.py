@@ -28,10 +28,11 @@ CAPTION = """
 Ours, not the paper's. Test error (video: RMSE on one batch spread over the test set) or accuracy (text,
 language model) of what the readout makes of each layer's output, test noise at the training level, against the
 layers computed: all layers of a model cost the same, so this is the compute spent. A panel for every model in
-use at its largest depth, and for every study in use that compares several arms as they are (the controls).
+use at its largest depth, at the headline training level and, where the grid trains without noise, without; and
+for every study in use that compares several arms as they are (the controls).
 Rings: the first layer from which on all are within 5 % of the error, or one point of the accuracy, of the last.
-Diamonds: the last layer of a model of the same arm trained with so few layers. Headline training level, mean
-over seeds; hollow points: a run with constraints ended infeasible.
+Diamonds: the last layer of a model of the same arm trained with so few layers. Means over seeds; hollow
+points: a run with constraints ended infeasible.
 """
 PARAMETERS = [
     "eps",
@@ -82,11 +83,12 @@ def panels(params: Params) -> list[Panel]:
     """What is shown: every model in use, and the studies of several arms."""
     found = []
     for task in (task for task in TASKS if curves.in_use(params, task)):
-        section, eps = getattr(params, task), headline(params, task)
+        section = getattr(params, task)
         dataset, _ = curves.choice(section, DATASETS.get(task, ""), "")
-        for model in section.models:
-            depth = max(params.model_budget(model)["layers"])
-            found.append(Panel(task, task, dataset, model, depth, eps, params.arms))
+        for eps in noises(params, task):
+            for model in section.models:
+                depth = max(params.model_budget(model)["layers"])
+                found.append(Panel(task, task, dataset, model, depth, eps, params.arms))
     for name in params.studies:
         study = params.studied(name)
         compares = study.vary is None and not study.named and study.times == 1 and len(study.beside) > 1
@@ -94,6 +96,13 @@ def panels(params: Params) -> list[Panel]:
             depth, arms = study_cells(params, name)[0].layers, [*study.beside, study.arm]
             found.append(Panel(study.task, name, study.dataset, study.model, depth, float(study.eps), arms))
     return found
+
+
+def noises(params: Params, task: str) -> list[float]:
+    """The headline training level, then none where the grid trains without: there the layers of an unconstrained
+    model differ most from their last one."""
+    levels = {headline(params, task), *(0.0 for eps in getattr(params.budget, task).eps if eps == 0)}
+    return sorted(levels, reverse=True)
 
 
 def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
@@ -114,7 +123,8 @@ def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
             shallow = curves.curve(rows, "layer", metric, **at_level, arm=arm, layers=depth)
             axes.plot(shallow.index[-1:], shallow.iloc[-1:], color=color, zorder=4, **SHALLOW)
     study = "" if panel.experiment == panel.task else f"\nstudy {panel.experiment}"
-    axes.set_title(style.wrapped(f"{style.name(panel.model)}, {style.name(panel.dataset)}") + study)
+    noise = "" if panel.eps == headline(params, panel.task) else f"\n$\\epsilon$ = {panel.eps:g}"
+    axes.set_title(style.wrapped(f"{style.name(panel.model)}, {style.name(panel.dataset)}") + study + noise)
     axes.set(xlabel="layers computed", ylabel=words)
     axes.xaxis.get_major_locator().set_params(integer=True)
     if metric == "accuracy":
