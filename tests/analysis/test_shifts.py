@@ -2,10 +2,11 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from descent.analysis import effects, shifts
+from descent.analysis import effects, scorecard, shift_estimates, shifts
 from descent.analysis.evidence import Evidence
 from descent.analysis.select import select
 from descent.config import Params
@@ -30,11 +31,14 @@ def params() -> Params:
 def results(params: Params) -> pd.DataFrame:
     """Of DUST every gain is known: 0.1 at each level, 0.4 at the last."""
     rows = fake_results(params)
-    rows = rows[rows["metric"].isin(["rmse", "accuracy"])].copy()
+    rows = rows[rows["metric"].isin(["rmse", "accuracy", "log_rmse_replicate", "test_items"])].copy()
+    score = {"metric": "log_rmse_replicate", "shift": "salt_and_pepper", "model": "dust"}
+    for arm, value in (("constrained", math.log(10)), ("unconstrained", math.log(10) + 0.7 / 4)):
+        change(rows, value, **score, arm=arm)
     for gamma in params.video.evaluation.energies:
         gain = 0.4 if gamma == 0.6 else 0.1
         for arm, value in (("constrained", 10.0), ("unconstrained", 10.0 * math.exp(gain))):
-            change(rows, value, shift="salt_and_pepper", model="dust", gamma=gamma, arm=arm)
+            change(rows, value, shift="salt_and_pepper", model="dust", gamma=gamma, arm=arm, metric="rmse")
     return rows
 
 
@@ -132,3 +136,22 @@ def test_the_claim_is_the_mean_over_shifts_of_pairs_of_equal_capacity_and_a_lost
     again = effect(made.drop(gone))
     assert again["ucsd", "ut", 3, 1] < -1 and again.notna().all()
     pd.testing.assert_series_equal(again.drop(("ucsd", "ut", 3, 1)), found.drop(("ucsd", "ut", 3, 1)))
+
+
+def test_a_shift_alone_is_judged_as_the_claim_about_all_is() -> None:
+    params = real_params()
+    made = Made(seeds=6).video(gain=0.07, models=("ut",)).table()
+
+    def ours(rows: pd.DataFrame) -> pd.DataFrame:
+        return select(shift_estimates.table(rows, params), arm=params.comparison.ours).set_index("shift")
+
+    found, ends = ours(made), ["effect", "low", "high", "seeds", "settings"]
+    assert list(found.index) == [*SHIFTS, shift_estimates.ALL]
+    claim = scorecard.scorecard(made, params).set_index("claim").loc["video_shifts"]
+    expected = claim[["estimate", "low", "high", "seeds", "settings"]].tolist()
+    assert found.loc[shift_estimates.ALL, ends].tolist() == pytest.approx(expected)
+    wider, first = made.copy(), SHIFTS[0]
+    drawn = (wider["shift"] == first) & (wider["metric"] == "log_rmse_replicate") & (wider["bin"] > 0)
+    wider.loc[drawn & (wider["arm"] == params.comparison.ours), "value"] *= 1 + 0.2 * np.sin(wider["bin"])
+    widths = [own.at[first, "high"] - own.at[first, "low"] for own in (found, ours(wider))]
+    assert widths[1] > 2 * widths[0], "what test items move is in the interval"

@@ -484,29 +484,6 @@ def test_a_page_beside_the_parts_says_what_the_verdicts_rest_on(
     assert none.count("Statement of video_ood (not tested)") == 1, "a setting, and no average"
 
 
-def test_shifts_are_means_of_log_ratios_by_seed(params: Params) -> None:
-    place = {"profile": "small", "experiment": "video", "model": "ut", "eps": 0.13, "varied": "", "split": "test"}
-    place |= {"shift": "salt_and_pepper", "metric": "rmse", "bin": 0.0, "layers": 3, "layer": 3, "tested": ""}
-    rows, by_seed = [], []
-    for seed in (0, 1, 2):
-        gains = []
-        for dataset in ("ucsd", "avenue"):
-            for gamma in (0.1, 0.2):
-                theirs, ours = 10.0 + seed, 8.0 + 3 * gamma + (dataset == "ucsd")
-                gains.append(math.log(theirs / ours))
-                for arm, value in (("unconstrained", theirs), ("constrained", ours)):
-                    rows.append(
-                        place | {"dataset": dataset, "seed": seed, "gamma": gamma, "arm": arm, "value": value}
-                    )
-        by_seed.append(sum(gains) / len(gains))
-    noise = [row | {"shift": "gaussian", "value": 1.0} for row in rows]
-    (row,) = published.shifts(pd.DataFrame(rows + noise), params).to_dict("records")
-    mean = sum(by_seed) / 3
-    half = 4.302653 * math.sqrt(sum((gain - mean) ** 2 for gain in by_seed) / 2 / 3)
-    assert row["effect"] == pytest.approx(mean) and (row["seeds"], row["settings"]) == (3, 2)
-    assert (row["low"], row["high"]) == pytest.approx((mean - half, mean + half), rel=1e-6)
-
-
 def test_a_run_without_controls_or_shifts_has_empty_tables(params: Params, made_up: pd.DataFrame) -> None:
     rows = made_up[made_up["shift"] == "gaussian"]
     assert published.controls(rows, params).empty and published.shifts(rows, params).empty

@@ -1,6 +1,6 @@
 """The scores of the results table on every resample, as the scorecard asks for them: no cell is left out."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -62,9 +62,10 @@ class Evidence:
         rows = select(self.known, experiment=experiment, metric=f"{name}_replicate")
         return self._of_every_cell(experiment, name, rows)
 
-    def under_shifts(self, experiment: str, name: str) -> pd.DataFrame:
-        """The same as a mean over the shifts that training has not seen, of the cells that have all of them."""
-        named = others(self.params, self.task(experiment))
+    def under_shifts(self, experiment: str, name: str, named: Sequence[str] = ()) -> pd.DataFrame:
+        """The same as a mean over these shifts, of the cells that have all of them; none named: over those that
+        training has not seen."""
+        named = named or others(self.params, self.task(experiment))
         rows = measured(select(self.results, experiment=experiment, metric=f"{name}_replicate"))
         rows = rows[rows["shift"].isin(named)]
         by = [*SETTING, "seed", "bin"]

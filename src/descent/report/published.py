@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from descent.analysis import shifts as shifted
+from descent.analysis import shift_estimates
 from descent.analysis.controls import of_study
 from descent.analysis.select import select
 from descent.components import TASKS
@@ -21,12 +21,10 @@ def controls(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def shifts(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """What every arm gains over the baseline under each shift that training has not seen.
-
-    Columns: experiment, model, shift, arm; `effect`, the mean over seeds, its 95 % Student interval `low` and
-    `high` (NaN for one seed), `seeds` and `settings`.
-    """
-    return shifted.over_seeds(shifted.gains(results, params), ["experiment", "model", "shift", "arm"])
+    """What every arm gains over the baseline under each shift that training has not seen
+    (shift_estimates.COLUMNS)."""
+    found = shift_estimates.table(results, params)
+    return found[found["shift"] != shift_estimates.ALL].reset_index(drop=True)
 
 
 def trained_numbers(results: pd.DataFrame) -> pd.DataFrame:

@@ -12,8 +12,9 @@ Ours, not the paper's. 100 ln(RMSE of the baseline / RMSE of the arm), so about 
 error is smaller (blue) or larger (red), on held-out test clips under each shift in use that is not the noise of
 training; cells of the headline training level; mean over data sets, depths and seeds. Columns: the shift's levels
 in the order written under its name. Where these are called gamma, the strength is the one at which the input as
-it is errs as under Gaussian noise of that level. Last row: the mean over the levels, then over the shifts, with
-Student's 95 % interval over seeds where there are several. Empty: the shift does not fit the model's inputs.
+it is errs as under Gaussian noise of that level. Last row: the mean over the levels, then over the shifts, as the
+protocol has it: trimmed over data sets and depths, with its 95 % interval over seeds and test items where there
+are several seeds. Empty: the shift does not fit the model's inputs.
 """
 PARAMETERS = [
     "eps",

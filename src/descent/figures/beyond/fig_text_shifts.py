@@ -13,9 +13,9 @@ Ours, not the paper's. By how many points the accuracy of each arm is higher (bl
 baseline's on test texts under each shift in use that is not the noise of training; cells of the headline training
 level; mean over data sets, depths and seeds. Columns: the shift's levels in the order written under its name.
 Where these are called gamma, embeddings are shifted, by the strength at which they err as under Gaussian noise of
-that level; else they are shares of a text's words. Last row: the mean over the levels, then over the shifts, with
-Student's 95 % interval over seeds where there are several. A model that knows no order of words is not moved by
-swapping them.
+that level; else they are shares of a text's words. Last row: the mean over the levels, then over the shifts, as
+the protocol has it: trimmed over data sets and depths, with its 95 % interval over seeds and test items where
+there are several seeds. A model that knows no order of words is not moved by swapping them.
 """
 PARAMETERS = [
     "text.eps",

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from descent import components
-from descent.analysis import shifts
+from descent.analysis import shift_estimates, shifts
 from descent.analysis.select import select
 from descent.cells import headline
 from descent.config import Params
@@ -14,15 +14,13 @@ TITLE = "Gain over ERM under shifts that training has not seen"
 CAPTION = """
 Ours, not the paper's. Gain of our arm over the baseline, cells of the headline training level: of video 100
 ln(RMSE of the baseline / ours), about the percent by which the error is smaller; of text and the language model
-the difference in accuracy, in points. At each level of a shift, from the lowest to the highest; then the mean
-over levels, and in the last row of a model over its shifts, with Student's 95 % interval over seeds (none for one
-seed). Means are over data sets and depths; the scorecard's claims about shifts are the protocol's trimmed means,
-whose intervals hold the test items too. Where levels are called gamma, the strength is the one at which the
-input errs as under Gaussian noise of that level. A control must move no error: shown is by how much it does at
-most.
+the difference in accuracy, in points. At each level of a shift, from the lowest to the highest, the plain mean
+over data sets, depths and seeds; then the mean over levels, and in the last row of a model over its shifts, as
+the protocol has them: trimmed means over data sets and depths, with 95 % intervals over seeds and test items
+(none for one seed). Where levels are called gamma, the strength is the one at which the input errs as under
+Gaussian noise of that level. A control must move no error: shown is by how much it does at most.
 """
 PARAMETERS = ["comparison", "eps", "text.eps", "lm.eps", "shifts", "profiles.${profile}"]
-ALL = ""  # the column `shift` of the mean over shifts
 
 
 def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
@@ -34,14 +32,16 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     for task in used:
         for shift in shifts.others(params, task):
             curves.required(results, f"evaluate_{task}", experiment=task, shift=shift)
-    at_headline = {task: (results["eps"] - headline(params, task)).abs() < 1e-9 for task in used}
-    rows = pd.concat([results[(results["experiment"] == task) & own] for task, own in at_headline.items()])
+    rows = results[results["experiment"].isin(used)]
     gains = select(shifts.gains(rows, params), arm=params.comparison.ours)
+    levels = gains["experiment"].map({task: headline(params, task) for task in used})
+    gains = gains[(gains["eps"] - levels).abs() < 1e-9]
     by = ["experiment", "model"]
-    parts = [shifts.over_seeds(gains, [*by, *more]) for more in (["shift", "gamma"], ["shift"], [])]
+    at_levels = shifts.over_seeds(gains, [*by, "shift", "gamma"])
+    means = select(shift_estimates.table(rows, params), arm=params.comparison.ours)
     still = select(shifts.moved(rows, params), arm=params.comparison.ours).assign(experiment="video")
-    table = pd.concat([*parts, still], ignore_index=True).fillna({"shift": ALL})
-    order = {shift: place for place, shift in enumerate([*params.components["shifts"], ALL])}
+    table = pd.concat([at_levels, means, still], ignore_index=True)
+    order = {shift: place for place, shift in enumerate([*params.components["shifts"], shift_estimates.ALL])}
     return table.sort_values(
         [*by, "shift", "gamma"], key=lambda own: own.map(order) if own.name == "shift" else own, ignore_index=True
     )[[*by, "shift", "gamma", *shifts.NUMBERS, "moved"]]

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from descent.analysis import shifts
+from descent.analysis import shift_estimates, shifts
 from descent.analysis.select import select
 from descent.cells import headline
 from descent.config import Params
@@ -25,13 +25,13 @@ def render(results: pd.DataFrame, params: Params, task: str, unit: str) -> Figur
     """
     named, models = shifts.others(params, task), getattr(params, task).models
     arms = [arm for arm in params.arms if arm != params.comparison.baseline]
-    stage = f"evaluate_{task}"
-    rows = curves.required(results, stage, experiment=task, eps=headline(params, task))
-    gains = shifts.gains(rows, params)
+    stage, eps = f"evaluate_{task}", headline(params, task)
+    rows = curves.required(results, stage, experiment=task)
     for shift in named:
-        curves.required(rows, stage, shift=shift)
+        curves.required(rows, stage, shift=shift, eps=eps)
+    gains = select(shifts.gains(rows, params), eps=eps)
     cells = shifts.over_seeds(gains, ["model", "arm", "shift", "gamma"])
-    means = shifts.over_seeds(gains, ["model", "arm"])
+    means = select(shift_estimates.table(rows, params), experiment=task, shift=shift_estimates.ALL)
     reach = max(100 * float(cells["effect"].abs().quantile(0.9)), 1.0) if len(cells) else 1.0
     height = len(arms) * (FOOT + ROW * (len(named) + 1))
     figure, grid = style.panels(params, len(arms), len(models), style.TEXT, height, (task,), sharey=True)

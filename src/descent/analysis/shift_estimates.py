@@ -1,0 +1,74 @@
+"""What an arm gains over the baseline under each shift by itself, with the protocol's averages and intervals.
+
+The score of a cell under a shift is the mean over its levels of ln RMSE (video) or of accuracy, on every resample
+of the test items. The gain of a pair of one setting and seed is the difference of its two scores; the estimate is
+the mean over seeds of the trimmed mean over settings, its interval that of `verdicts.Estimate`.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from descent.analysis import verdicts
+from descent.analysis.evidence import Evidence
+from descent.analysis.preconditions import common_seeds
+from descent.analysis.scorecard import scores
+from descent.analysis.shifts import NUMBERS, others
+from descent.analysis.verdicts import LEVEL, Estimate
+from descent.cells import headline
+from descent.components import TASKS
+from descent.config import Params
+
+ALL = ""  # the column `shift` of the mean over shifts
+SCORES = {"video": ("log_rmse", -1), "text": ("accuracy", 1), "lm": ("accuracy", 1)}  # and which way is better
+COLUMNS = ["experiment", "model", "shift", "arm", *NUMBERS]
+
+
+def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """COLUMNS: every arm but the baseline, by model and shift and, as ALL, over the shifts that fit the model.
+
+    Cells of the headline training level; one that diverged scores as if it had learned nothing. `low` and `high`
+    are NaN for one seed; a model without scores has no row.
+    """
+    evidence = Evidence(results, params)
+    rows = [row for task in TASKS for row in _of_task(evidence, task)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _of_task(evidence: Evidence, task: str) -> Iterator[dict[str, object]]:
+    params, (name, sign) = evidence.params, SCORES[task]
+    named, items = others(params, task), min(evidence.items(task).values(), default=0)
+    by_shift = {shift: sign * evidence.under_shifts(task, name, [shift]) for shift in named}
+    for model in getattr(params, task).models:
+        known = {shift: _headline(own, model, headline(params, task)) for shift, own in by_shift.items()}
+        known = {shift: own for shift, own in known.items() if own.notna().any(axis=None)}
+        whole = {ALL: sum(known.values()) / len(known)} if known else {}
+        for shift, own in {**known, **whole}.items():
+            for arm in params.arms:
+                if arm != params.comparison.baseline:
+                    found = _against(own, arm, params.comparison.baseline, items)
+                    yield {"experiment": task, "model": model, "shift": shift, "arm": arm} | found
+
+
+def _headline(scored: pd.DataFrame, model: str, eps: float) -> pd.DataFrame:
+    """The rows of one model at one training level."""
+    if scored.empty:
+        return scored
+    place = scored.index.to_frame(index=False)
+    return scored[((place["model"] == model) & ((place["eps"] - eps).abs() < 1e-9)).to_numpy()]
+
+
+def _against(scored: pd.DataFrame, arm: str, baseline: str, items: int) -> dict[str, float]:
+    """NUMBERS of an arm against the baseline; NaN where no seed is common to all settings."""
+    names = scored.index.get_level_values("arm")
+    mine, theirs = (scored[names == name].droplevel("arm") for name in (arm, baseline))
+    gain = (mine - theirs).rename_axis(columns="resample").melt(ignore_index=False, value_name="effect")
+    pairs = gain.reset_index()
+    seeds = common_seeds(pairs)
+    if not seeds:
+        return dict.fromkeys(NUMBERS, np.nan) | {"seeds": 0.0, "settings": 0.0}
+    settings, effects = scores(pairs[pairs["seed"].isin(seeds)])
+    found = Estimate.of(verdicts.trimmed(effects), items)
+    numbers = [found.value, *found.interval(LEVEL), len(seeds), len(settings)]
+    return dict(zip(NUMBERS, map(float, np.asarray(numbers)), strict=True))
