@@ -102,3 +102,11 @@ def test_the_pages_own_policy_lets_its_scripts_run(text: str, tmp_path: Path) ->
     told = browsed(tmp_path / "page.html", "--enable-logging=stderr")
     assert "role-axis-label" in told.stdout, "the curves are drawn"
     assert not re.findall(r".*CONSOLE.*", told.stderr)
+
+
+def test_tables_of_many_columns_lie_across_on_paper_and_all_else_upright(text: str, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(text)
+    browsed(tmp_path / "page.html", f"--print-to-pdf={tmp_path / 'page.pdf'}", "--no-pdf-header-footer")
+    boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", (tmp_path / "page.pdf").read_bytes())
+    across = [float(width) > float(height) for width, height in boxes]
+    assert any(across) and sum(across) < len(across) / 2
