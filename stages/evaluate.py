@@ -9,7 +9,7 @@ from descent.tasks.common import scored
 
 
 def main(task: str, dataset: str) -> None:
-    """Write data/scores/<task>/<dataset>.parquet and, of a language model, <dataset>-completions/."""
+    """Write data/scores/<task>/<dataset>.parquet, <dataset>-looks/ and, of a language model, -completions/."""
     params = config.load()
     executor.use(params)
     results.write(scored.of_dataset(params, task, dataset), paths.scores_file(task, dataset))

@@ -197,6 +197,14 @@ def test_a_classifier_that_guesses(text: pd.DataFrame) -> None:
     )
 
 
+def test_a_classifier_that_gives_the_most_frequent_of_uneven_labels_has_learned_nothing(
+    text: pd.DataFrame,
+) -> None:
+    assert why(text, "text_ood") == ""
+    change(text, 0.8, experiment="text", metric="most_frequent")
+    assert why(text, "text_ood").startswith("not 10 points better than the most frequent answer: ")
+
+
 def test_noise_that_costs_nothing(text: pd.DataFrame) -> None:
     change(text, 0.85, experiment="text", metric="accuracy", arm="constrained")
     assert why(text, "text_ood") == "", "the other arm falls"

@@ -69,7 +69,8 @@ def test_a_classifier_that_diverged_is_not_left_out_but_counts_as_chance_and_a_l
     known = COMPONENTS["shifts"] | {"fog": {"LABEL": "fog", "TASKS": ["text", "lm"], "ENERGY": True}}
     use = {f"{task}.evaluation.shifts": ["gaussian", "fog"] for task in ("text", "lm")}
     named = {"components": COMPONENTS | {"shifts": known}, "video.datasets": [], "studies": []}
-    with_fog = fake_params(named | use | {"shifts": fake_params().shifts | {"fog": {"levels": None}}})
+    named |= {"shifts": fake_params().shifts | {"fog": {"levels": None}}}
+    with_fog = fake_params(named | use | {"text.search.arms": {}})
     rows = fake_results(with_fog)
     rows = rows[rows["metric"].isin(["accuracy", "diverged"])]
     rows = pd.concat([rows, select(rows, metric="accuracy", shift="gaussian", bin=0.0).assign(shift="fog")])
@@ -83,6 +84,31 @@ def test_a_classifier_that_diverged_is_not_left_out_but_counts_as_chance_and_a_l
         plain = select(rows, **cell, **at, arm="unconstrained")["value"].item()
         (gain,) = select(shifts.gains(rows, with_fog), **cell, arm="constrained", gamma=gamma)["gain"]
         assert gain == pytest.approx(chance - plain)
+
+
+def test_of_a_search_each_arm_shows_its_best_trial_and_no_interval() -> None:
+    known = COMPONENTS["shifts"] | {"fog": {"LABEL": "fog", "TASKS": ["text"], "ENERGY": True}}
+    named = {"components": COMPONENTS | {"shifts": known}, "video.datasets": [], "studies": [], "lm.datasets": []}
+    named |= {"text.evaluation.shifts": ["gaussian", "fog"], "text.datasets": ["imdb"], "text.models": ["ut_text"]}
+    searched = fake_params(named | {"shifts": fake_params().shifts | {"fog": {"levels": [0.4]}}})
+    rows = fake_results(searched)
+    other = select(rows, metric="accuracy", shift="gaussian", gamma=0.4, bin=0.0).assign(shift="fog")
+    rows = pd.concat([rows, other], ignore_index=True)
+    for arm, seed, value in (("constrained", 2, 0.9), ("unconstrained", 1, 0.6)):
+        change(rows, 0.001, arm=arm, seed=seed, metric="validation_loss")
+        change(rows, value, arm=arm, seed=seed, metric="accuracy", shift="fog")
+    assert select(rows, shift="fog")["seed"].nunique() == 3
+    found = shifts.over_seeds(select(shifts.gains(rows, searched), arm="constrained", eps=0.4), ["shift"])
+    assert found[["effect", "seeds"]].to_numpy().tolist() == [[pytest.approx(0.3), 1]]
+
+
+def test_models_of_single_frames_are_asked_of_no_shift_in_time() -> None:
+    frames = {"LABEL": "dropped frames", "TASKS": ["video"], "ENERGY": False, "SEES": "time"}
+    known = {"components": COMPONENTS | {"shifts": COMPONENTS["shifts"] | {"dropped_frames": frames}}}
+    known |= {"video.evaluation.shifts": ["gaussian", "salt_and_pepper", "dropped_frames"]}
+    every = ["salt_and_pepper", "dropped_frames"]
+    assert shifts.others(fake_params(known | {"video.models": ["ut", "vit"]}), "video") == every
+    assert shifts.others(fake_params(known | {"video.models": ["vit"]}), "video") == every[:1]
 
 
 def test_means_are_over_shifts_with_equal_weight_whatever_their_levels(results, params: Params) -> None:
@@ -155,3 +181,15 @@ def test_a_shift_alone_is_judged_as_the_claim_about_all_is() -> None:
     wider.loc[drawn & (wider["arm"] == params.comparison.ours), "value"] *= 1 + 0.2 * np.sin(wider["bin"])
     widths = [own.at[first, "high"] - own.at[first, "low"] for own in (found, ours(wider))]
     assert widths[1] > 2 * widths[0], "what test items move is in the interval"
+
+
+def test_a_cell_that_diverged_counts_in_the_table_as_in_the_claim() -> None:
+    params = fake_params({"text.datasets": [], "lm.datasets": [], "studies": [], "video.models": ["dust"]})
+    rows = fake_results(params)
+    style.use(params)
+    lost = {"dataset": "ucsd", "model": "dust", "layers": 3, "eps": params.eps, "seed": 0, "arm": "constrained"}
+    change(rows, 1.0, **lost, metric="diverged")
+    rows = rows.drop(select(rows, **lost, experiment="video", metric="rmse").index)
+    before, after = (table_shifts.build(own, params) for own in (fake_results(params), rows))
+    assert before["settings"].dropna().eq(3 * 2).all() and after["settings"].dropna().eq(3 * 2).all()
+    assert (after["effect"] < before["effect"])[after["gamma"].notna()].all()

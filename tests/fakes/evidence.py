@@ -116,6 +116,8 @@ class Made:
         )
         for metric, value in told.items():
             self._add(cell, metric, value, cell["eps"], depth, "validation")
+        if cell["dataset"] in CHANCE:
+            self._add(cell, "most_frequent", CHANCE[cell["dataset"]], cell["eps"], depth)
         for layer in range(depth + 1):
             self._add(cell, "validation_loss", 2.0 / 2**layer, cell["eps"], layer, "validation")
             self._add(cell, "violation", -0.1 if ours else 0.1, cell["eps"], layer, "validation")
@@ -146,6 +148,7 @@ def _cell(
     return own | {"layers": layers, "eps": eps, "seed": seed, "varied": varied}
 
 
+CHANCE = {"imdb": 1 / 2, "mnli": 1 / 3}
 SHIFTS = others(fake_params(), "video")
 OTHERS = {task: others(real_params(), task) for task in ("text", "lm")}
 _SWEEPS = {task: getattr(fake_params(), task).evaluation.gammas for task in ("video", "text", "lm")}

@@ -71,3 +71,10 @@ def test_a_mistyped_letter_is_a_neighbour_on_the_keyboard_and_keeps_its_case() -
         assert len(pairs) == (before != "7")
         for new, old in pairs:
             assert new.lower() in keyboard.BESIDE[old.lower()] and new.isupper() == old.isupper()
+
+
+def test_a_letter_that_has_no_single_small_one_moves_no_other() -> None:
+    assert "İ".lower() != "i" and len("İ".lower()) == 2
+    for seed in range(20):
+        (word,) = keyboard.apply(["İstanbul"], 1.0, np.random.default_rng(seed), keyboard.Settings(levels=[1.0]))
+        assert word[0] == "İ" and sum(a != b for a, b in zip(word, "İstanbul", strict=True)) == 1

@@ -5,6 +5,7 @@ import pandas as pd
 from descent.analysis import shifts
 from descent.analysis.lost import as_chance
 from descent.analysis.select import TRANSFER, average, measured, select
+from descent.analysis.summary import best_of_search
 from descent.cells import headline
 from descent.config import Params
 
@@ -16,9 +17,9 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     `accuracy` is the mean over depths and seeds; shifts.NUMBERS are of the gain over the baseline, the difference
     of accuracies in the same setting and seed, and missing (NaN) for the baseline itself. A cell that diverged
-    scores as chance.
+    scores as chance; of a search each arm has its best trial.
     """
-    cells = select(results, experiment="text", eps=headline(params, "text"))
+    cells = select(best_of_search(results, params), experiment="text", eps=headline(params, "text"))
     rows = measured(select(cells, shift=TRANSFER, metric="accuracy", split="test", bin=0.0))
     rows = as_chance(rows[rows["arm"].isin(params.arms)], cells, params)
     if rows.empty:

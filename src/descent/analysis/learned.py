@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from descent.analysis.case import Case
-from descent.analysis.lost import chance
 from descent.analysis.select import last_layer, select
 
 BETTER = 0.1  # P5: by which share a denoiser beats a map that learns nothing
@@ -38,8 +37,8 @@ def _denoises(case: Case) -> str:
 def _classifies(case: Case) -> str:
     """Without noise 10 points better than the most frequent answer; the noise costs one arm 5 points or more."""
     cells, evidence = case.cells, case.evidence
-    text = case.task == "text"
-    guess = cells["dataset"].map(lambda name: chance(evidence.params, name) if text else UNIGRAM).astype(float)
+    known = select(evidence.plain, metric="most_frequent").groupby("dataset")["value"].max()
+    guess = cells["dataset"].map(known if case.task == "text" else lambda name: UNIGRAM).astype(float)
     keys = ["dataset", "model", "eps", "layers", "arm", "varied"]
     clean = cells["accuracy_clean"].astype(float).where(~cells["lost"], guess) - guess
     low = clean.groupby([cells[key] for key in keys]).median()

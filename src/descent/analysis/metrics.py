@@ -44,7 +44,8 @@ def followed(cells: pd.DataFrame, params: Params) -> dict[str, float]:
 def _video(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
     rows = select(rows, trained=True)
     shown = rows.merge(best_depth(rows)[[*SETTING, "layers"]])
-    both = pairs(rows, "mean_rmse", params.comparison)
+    setting = [name for name in PAIR if name != "seed"]
+    both = pairs(rows, "mean_rmse", params.comparison).groupby(setting).mean()
     numbers = _by_arm(rows, shown, ["rmse_in_distribution", "rmse_out_of_distribution"], params)
     worst = _held(rows, params).groupby("arm")["worst_violation"].max()
     return numbers | _known(worst_violation=worst) | _share(both["ours"] < both["baseline"])

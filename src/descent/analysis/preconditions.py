@@ -41,7 +41,7 @@ def failed(case: Case) -> str:
 
 def of_pairs(claim: Claim, pairs: pd.DataFrame) -> str:
     """What of this can be told from the pairs alone: that they are whole, and P2."""
-    return _sentence([complete(claim, pairs), seeds(claim, pairs)])
+    return _sentence([complete(pairs), seeds(claim, pairs)])
 
 
 def failed_by_model(case: Case) -> dict[str, str]:
@@ -76,7 +76,7 @@ def real_data(case: Case) -> str:
     return SYNTHETIC if generated else ""
 
 
-def complete(claim: Claim, pairs: pd.DataFrame) -> str:
+def complete(pairs: pd.DataFrame) -> str:
     """No pair lacks the score of one arm."""
     gone = pairs[pairs["effect"].isna()][PAIR].drop_duplicates()
     if gone.empty:

@@ -42,6 +42,7 @@ METRICS = {
     "accuracy": "text: share of test texts whose label layer l's output predicts; lm: share of the "
     "response tokens "
     "of test texts that it predicts, the text before them being given",
+    "most_frequent": "text: share of the test texts whose label is the most frequent one",
     "ratio_mean": "text: mean over test texts and layers of f(X_l) / f(X_{l-1}) of one text, at gamma = eps",
     "ratio_median": "the median of the same ratios",
     "ratio_below_one": "the share of them below 1",

@@ -15,6 +15,7 @@ from descent.analysis.evidence import Evidence
 from descent.analysis.preconditions import common_seeds
 from descent.analysis.scorecard import scores
 from descent.analysis.shifts import NUMBERS, others
+from descent.analysis.summary import best_of_search
 from descent.analysis.verdicts import LEVEL, Estimate
 from descent.cells import headline
 from descent.components import TASKS
@@ -29,9 +30,9 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """COLUMNS: every arm but the baseline, by model and shift and, as ALL, over the shifts that fit the model.
 
     Cells of the headline training level; one that diverged scores as if it had learned nothing. `low` and `high`
-    are NaN for one seed; a model without scores has no row.
+    are NaN for one seed; a model without scores has no row. Of a search of text each arm has its best trial.
     """
-    evidence = Evidence(results, params)
+    evidence = Evidence(best_of_search(results, params), params)
     rows = [row for task in TASKS for row in _of_task(evidence, task)]
     return pd.DataFrame(rows, columns=COLUMNS)
 

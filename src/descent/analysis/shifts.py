@@ -11,6 +11,7 @@ from scipy.stats import t
 
 from descent.analysis.lost import as_chance, as_zero
 from descent.analysis.select import TRAINED, measured, select
+from descent.analysis.summary import best_of_search
 from descent.analysis.verdicts import LEVEL
 from descent.components import TASKS
 from descent.config import Params
@@ -21,8 +22,16 @@ NUMBERS = ["effect", "low", "high", "seeds", "settings"]
 
 
 def others(params: Params, task: str) -> list[str]:
-    """The shifts in use of a task that are neither training's nor a control."""
-    return [shift for shift in params.shifts_of(task) if shift not in {TRAINED, *controls(params, task)}]
+    """The shifts in use of a task that fit one of its models in use and are neither training's nor a control."""
+    gone = {TRAINED, *controls(params, task)}
+    return [shift for shift in params.shifts_of(task) if shift not in gone and _fits(params, task, shift)]
+
+
+def _fits(params: Params, task: str, shift: str) -> bool:
+    """Models of single frames see no time."""
+    said, models = params.components["shifts"][shift], getattr(params, task).models
+    inputs = {params.components["models"][model].get("INPUTS") for model in models}
+    return said.get("SEES") != "time" or inputs != {"frames"}
 
 
 def controls(params: Params, task: str) -> list[str]:
@@ -35,8 +44,12 @@ def gains(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The last layer's rows of every arm but the baseline under every shift of `others`, with their `gain`.
 
     A denoiser that diverged scores as the zero map, a classifier as chance; other pairs of which a cell has no
-    number at a level do without it.
+    number at a level do without it. Of a search of text each arm has its best trial.
+
+    Args:
+        results: of all training levels, since the maps that learn nothing have none.
     """
+    results = best_of_search(results, params)
     rows = measured(select(results, split="test", bin=0.0))
     named = pd.concat(
         [rows[(rows["experiment"] == task) & rows["shift"].isin(others(params, task))] for task in TASKS]

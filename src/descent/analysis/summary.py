@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from descent.analysis.select import CELL, TRAINED, at_eps, check_named, last_layer, mean, measured, select, sweep
-from descent.analysis.trials import accuracy_columns
+from descent.analysis.trials import accuracy_columns, best_trial, searched
 from descent.cells import grid, reference_cells, study_cells
 from descent.components import TASKS
 from descent.config import Comparison, Params
@@ -126,6 +126,16 @@ def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     enforcing = table["arm"].isin([name for name, said in arms.items() if said["ENFORCES"]])
     infeasible = enforcing & ~table["feasible"].fillna(False).astype(bool)
     return table.assign(trained=table["arm"].isin(list(arms)), infeasible=infeasible)
+
+
+def best_of_search(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The results, of a search of text with the best trial of each setting and arm (trials.best_trial) as seed 0
+    in place of all; as they are where seeds repeat one training."""
+    text = results["experiment"] == "text"
+    if not searched(params) or not text.any():
+        return results
+    best = best_trial(cells_table(results[text], params), params)[CELL]
+    return pd.concat([results[~text], results[text].merge(best, on=CELL).assign(seed=0)], ignore_index=True)
 
 
 def first_constrained(results: pd.DataFrame) -> pd.Series:

@@ -84,7 +84,8 @@ def bounds(
 def shown(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The cells whose theory is measured: chosen depths and trials of the headline levels, the studies of alpha.
 
-    Of several seeds the one with the lowest validation loss. Diverged cells are left out. Columns: IDENTITY.
+    Of several seeds the one with the lowest validation loss. Left out are diverged cells, and those of which no
+    layer follows the cap's, so that no step is constrained. Columns: IDENTITY.
     """
     cells = cells_table(results, params)
     cells = cells if params.enforcing else cells[:0]  # without constraints nothing is bounded
@@ -96,6 +97,7 @@ def shown(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     varied = cells[cells["experiment"].isin(alphas) & (cells["varied"] != "")]
     every = pd.concat([video, text, varied])[[*IDENTITY, "validation_loss"]].sort_values("validation_loss")
     every = every.drop_duplicates([name for name in IDENTITY if name != "seed"])[IDENTITY]
+    every = every[[cell["layers"] > problem(cell, params).cap_layer for _, cell in every.iterrows()]]
     order = {"experiment": ["video", "text", *alphas].index, "varied": lambda value: float(value or 0)}
     by = [name for name in IDENTITY if name != "seed"]
     return every.sort_values(by, ignore_index=True, key=lambda c: c.map(order[c.name]) if c.name in order else c)

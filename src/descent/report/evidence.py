@@ -195,8 +195,7 @@ def environment(made: Mapping[Path, Mapping[str, Any]], requirements: Path = Pat
 
 
 def parameters(params: Params) -> str:
-    """The parameters that the results were made with, the profile in use alone, as YAML that `config.load` "
-    "reads."""
+    """The parameters that the results were made with, of the profile in use alone, as YAML for `config.load`."""
     values = json.loads(config.of_results(params))
     del values["components"]
     return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)

@@ -32,8 +32,8 @@ def apply(words: list[str], level: float, numbers: np.random.Generator, settings
 
 
 def _mistyped(word: str, place: float) -> str:
-    letters = enumerate(word.lower())
-    choices = [(at, key) for at, letter in letters for key in BESIDE.get(letter, ())]
+    # Letter by letter: a word in small letters may be longer than it was.
+    choices = [(at, key) for at, letter in enumerate(word) for key in BESIDE.get(letter.lower(), ())]
     if not choices:
         return word
     at, key = choices[int(place * len(choices))]

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from descent.analysis import transfer
 from descent.analysis.select import TRANSFER, select
-from descent.cells import headline
+from descent.cells import REFERENCES, headline
 from descent.config import Params
 from descent.figures.parts import curves, remarks, style
 
@@ -31,9 +31,10 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     Raises UserError without rows of transfer.
     """
     models, names = params.video.models, params.video.datasets
-    rows = curves.required(results, "evaluate_video", experiment="video", eps=headline(params, "video"))
-    curves.required(rows, "evaluate_transfer", shift=TRANSFER)
-    table = transfer.matrix(rows, params)
+    rows, eps = curves.required(results, "evaluate_video", experiment="video"), headline(params, "video")
+    curves.required(rows, "evaluate_transfer", shift=TRANSFER, eps=eps)
+    # The maps that learn nothing have no training level, and stand for cells that diverged.
+    table = transfer.matrix(rows[rows["arm"].isin(REFERENCES) | ((rows["eps"] - eps).abs() < 1e-9)], params)
     lines = [(arm, level) for level in sorted(table["gamma"].unique()) for arm in params.arms]
     reach = 100 * FAINTER * max(float(table["effect"].abs().max()), 0.01)
     height = len(lines) * (FOOT + ROW * len(names))

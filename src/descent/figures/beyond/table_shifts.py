@@ -62,7 +62,8 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """What differs between the arms; a warning of synthetic data."""
-    return remarks.capacity(params, params.video.models) + pairs.orientation(params, style.VIDEO)
+    models = params.video.models if curves.in_use(params, "video") else []
+    return remarks.capacity(params, models) + pairs.orientation(params, TASKS)
 
 
 def left_out(params: Params) -> str:

@@ -48,8 +48,6 @@ def render(results: pd.DataFrame, params: Params, task: str, unit: str) -> Figur
 
 def left_out(params: Params, task: str) -> str:
     """Why there is nothing to show; empty where there is."""
-    if len(params.arms) < 2:
-        return "arms names no arm beside the baseline"
     told = f"the shifts in use of {task} hold none but the noise of training"
     return "" if shifts.others(params, task) else told
 

@@ -71,6 +71,9 @@ def _measure(
     rows = [[*_rows(params, cell, found, levels, index, shift)] for index, cell in enumerate(stack)]
     for index, cell in enumerate(stack):
         if shift == TRAINED:
+            frequent = np.bincount(tokens.split("test").labels).max() / len(tokens.split("test"))
+            place = {"split": "test", "gamma": cell.eps, "layer": cell.layers}
+            rows[index].append(place | {"metric": "most_frequent", "value": frequent})
             rows[index] += _descents(params, cell, found, index)
             rows[index] += _replicates(params, cell, found, levels, index)
         else:

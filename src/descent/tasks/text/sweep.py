@@ -29,10 +29,11 @@ class TextSweep:
     loss: Float[np.ndarray, "gammas cells depth"]
     accuracy: Float[np.ndarray, "gammas cells depth"]
     hits: Bool[np.ndarray, "gammas cells draws texts"]  # whether the last layer is right
-    own: Float[np.ndarray, "cells depth draws texts"]  # f_l at the cell's own level, gamma = eps
+    # f_l at the cell's own level, gamma = eps; None where a cell's is none of the levels
+    own: Float[np.ndarray, "cells depth draws texts"] | None
 
     def ratios(self, cell: int) -> Float[np.ndarray, "layers draws texts"]:
-        """f(X_l) / f(X_{l-1}) of every text at gamma = eps."""
+        """f(X_l) / f(X_{l-1}) of every text at gamma = eps, which must be one of the levels."""
         f = self.own[cell].clip(min=TINY)
         return f[1:] / f[:-1]
 
@@ -71,7 +72,7 @@ def sweep(
     texts, sigma = tokens.split(split), Scale(tokens.frequencies, device)(model)
     words = Words(tokens.folder, tokens.max_tokens, apply, settings.seed) if apply.sees == "words" else None
     levels = torch.tensor(gammas, device=device)[:, None].expand(-1, len(eps))
-    own = [gammas.index(level) if level in gammas else 0 for level in eps]
+    own = [gammas.index(level) for level in eps] if set(eps) <= set(gammas) else None
     loss, accuracy = 0.0, 0.0
     hits = np.zeros((len(gammas), len(eps), settings.noise_draws, len(texts)), bool)
     own_losses, order = [], by_length(texts.lengths, settings.batch)
@@ -82,15 +83,19 @@ def sweep(
                 seen = _noisy(model, batch, levels, apply, sigma)
             else:
                 versions = (words.shifted(texts, index, level, draw) for level in gammas)
-                seen = (_of_text(model, own, batch.key, len(eps), device) for own in versions)
+                seen = (_of_text(model, version, batch.key, len(eps), device) for version in versions)
             f, right = _at_levels(model, seen)
             loss, accuracy = loss + f.double().sum(-1), accuracy + right.double().sum(-1)
             hits[:, :, draw, index] = right[:, :, -1].cpu().numpy()
-            own_losses.append(f[own, range(len(eps))].float().cpu().numpy())
+            if own is not None:
+                own_losses.append(f[own, range(len(eps))].float().cpu().numpy())
         progress(len(index) * len(eps))
     count = len(texts) * settings.noise_draws
     return TextSweep(
-        (loss / count).cpu().numpy(), (accuracy / count).cpu().numpy(), hits, _in_order(own_losses, order, texts)
+        loss=(loss / count).cpu().numpy(),
+        accuracy=(accuracy / count).cpu().numpy(),
+        hits=hits,
+        own=_in_order(own_losses, order, texts) if own_losses else None,
     )
 
 

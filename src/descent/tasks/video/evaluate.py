@@ -116,7 +116,7 @@ def references(params: Params, prepared: Prepared, device: torch.device, firsts:
         firsts: a cell of each model.
     """
     evaluation, scale = params.video.evaluation, sigma(params, prepared)
-    known: dict[str, list[tuple[Tested, str, Sweep]]] = {}
+    known: dict[str | tuple, list[tuple[Tested, str, Sweep]]] = {}  # by what the maps are measured on
     classical = {name: cache(partial(Once, told)) for name, told in CLASSICAL.items()}  # for all models' spaces
     tables = []
     for first in firsts:
@@ -126,7 +126,7 @@ def references(params: Params, prepared: Prepared, device: torch.device, firsts:
         if hasattr(module, "space"):
             space, key = module.space(settings_by_arm(params, model)[first.arm], budget, inputs), model
         else:
-            space, key = Pixels(), module.INPUTS
+            space, key = Pixels(), (module.INPUTS, budget.test_inputs, budget.tokens)
         task = TASKS[module.INPUTS]
         cells = {cell.arm: cell for cell in reference_cells(params, prepared.name, model)}
         if key not in known:
