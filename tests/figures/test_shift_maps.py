@@ -1,11 +1,11 @@
-"""The maps of gains under the shifts of texts and of the language model."""
+"""The maps of gains: under the shifts of texts and of the language model, and of transfer."""
 
 import pandas as pd
 import pytest
 
 from descent.analysis.select import select
 from descent.errors import UserError
-from descent.figures.beyond import fig_lm_shifts, fig_text_shifts
+from descent.figures.beyond import fig_lm_shifts, fig_text_shifts, fig_transfer
 from descent.figures.parts import style
 from tests.fakes.results import COMPONENTS, change, fake_params, fake_results
 
@@ -53,3 +53,22 @@ def test_the_map_shows_points_of_accuracy_level_by_level(entry, model: str, show
     assert figure.axes[0].get_yticklabels()[0].get_text().startswith("fog\n")
     with pytest.raises(UserError, match="evaluate"):
         entry.render(select(both, shift="gaussian"), params)
+
+
+@pytest.mark.slow
+def test_a_cell_that_diverged_stands_in_the_matrix_of_transfer_as_the_zero_map() -> None:
+    params = fake_params({"text.datasets": [], "lm.datasets": [], "studies": [], "video.models": ["ut", "dust"]})
+    style.use(params)
+    rows = fake_results(params)
+    lost = {"dataset": "ucsd", "model": "dust", "layers": 3, "eps": params.eps, "arm": "constrained"}
+    gone = rows.drop(select(rows, **lost, experiment="video", metric="rmse").index).copy()
+    change(gone, 1.0, **lost, metric="diverged")
+    errors = []
+    for table in (rows, gone):
+        figure = fig_transfer.render(table, params)
+        title = "DUST, constrained, $\\gamma=0.13$"
+        [axes] = [axes for axes in figure.axes if axes.get_title() == title]
+        errors.append({text.get_position(): float(text.get_text().split()[0]) for text in axes.texts})
+    before, after = errors
+    assert all(after[place] > 2 * before[place] for place in before if place[1] == 1), "all of those from UCSD"
+    assert all(after[place] == before[place] for place in before if place[1] != 1)

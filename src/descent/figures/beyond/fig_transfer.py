@@ -9,7 +9,7 @@ from descent.analysis import transfer
 from descent.analysis.select import TRANSFER, select
 from descent.cells import REFERENCES, headline
 from descent.config import Params
-from descent.figures.parts import curves, remarks, style
+from descent.figures.parts import curves, heat, remarks, style
 
 TITLE = "Transfer: trained on one video data set, tested on another"
 CAPTION = """
@@ -21,7 +21,7 @@ which the arm's error is smaller (blue) or larger (red); a star where Student's 
 zero. IMDb, MNLI and Alpaca are different tasks, so that their models have no other data set to be tested on.
 """
 PARAMETERS = ["eps", "arms", "comparison", "video.datasets", "video.models", "video.evaluation.transfer"]
-LOOK, FAINTER = "RdBu", 1.5  # the full colours are for so many times the largest gain
+FAINTER = 1.5  # the full colours are for so many times the largest gain
 ROW, FOOT = 0.34, 0.5  # inches: of a data set, and of the rest of a panel
 
 
@@ -63,20 +63,13 @@ def _draw(axes: Axes, table: pd.DataFrame, names: list[str], reach: float) -> No
     """A square with its numbers for every pair of data sets, coloured by the gain; none of what is not known."""
     by_pair = table.set_index(["dataset", "tested"])
     gains = (100 * by_pair["effect"]).unstack().reindex(index=names, columns=names).to_numpy(float)
-    edges = np.arange(len(names) + 1) - 0.5
-    axes.pcolormesh(edges, edges, np.ma.masked_invalid(gains), cmap=LOOK, vmin=-reach, vmax=reach)
-    for (trained, tested), row in by_pair.iterrows():
-        gain = 100 * row["effect"]
-        ink = "white" if abs(gain) > 0.7 * reach else "black"
-        at = {"ha": "center", "va": "center", "fontsize": 7, "color": ink}
-        axes.text(names.index(tested), names.index(trained), _words(row["rmse"], gain, row), **at)
+    words = {
+        (names.index(trained), names.index(tested)): _words(row["rmse"], 100 * row["effect"], row)
+        for (trained, tested), row in by_pair.iterrows()
+    }
+    heat.squares(axes, gains, words, reach)
     axes.set_xticks(range(len(names)), map(style.name, names), fontsize=7)
     axes.set_yticks(range(len(names)), map(style.name, names), fontsize=7)
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlim(-0.5, len(names) - 0.5)
-    axes.tick_params(length=0)
-    axes.grid(visible=False)
-    axes.spines[:].set_visible(False)
 
 
 def _words(rmse: float, gain: float, row: pd.Series) -> str:

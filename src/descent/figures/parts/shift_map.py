@@ -9,9 +9,9 @@ from descent.analysis import shift_estimates, shifts
 from descent.analysis.select import select
 from descent.cells import headline
 from descent.config import Params
-from descent.figures.parts import curves, style
+from descent.figures.parts import curves, heat, style
 
-LOOK, FAINTER = "RdBu", 1.5  # the full colours are for so many times the gain that nine of ten stay below
+FAINTER = 1.5  # the full colours are for so many times the gain that nine of ten stay below
 ROW, FOOT = 0.3, 0.9  # inches: of a shift, and of the rest of a panel
 
 
@@ -63,18 +63,9 @@ def _draw(axes: Axes, table: list[list[float]], reach: float) -> None:
     values = np.full((len(table) + 1, width), np.nan)
     for row, own in enumerate(table):
         values[row, : len(own)] = own
-    edges = [np.arange(count + 1) - 0.5 for count in reversed(values.shape)]
-    axes.pcolormesh(*edges, np.ma.masked_invalid(values), cmap=LOOK, vmin=-FAINTER * reach, vmax=FAINTER * reach)
-    axes.set_ylim(len(values) - 0.5, -0.5)
-    for (row, column), value in np.ndenumerate(values):
-        if np.isfinite(value):
-            ink = "white" if abs(value) > 0.7 * FAINTER * reach else "black"
-            axes.text(column, row, f"{value:+.1f}", ha="center", va="center", fontsize=7, color=ink)
-    axes.grid(visible=False)
+    known = {place: f"{value:+.1f}" for place, value in np.ndenumerate(values) if np.isfinite(value)}
+    heat.squares(axes, values, known, FAINTER * reach)
     axes.set_xticks([])
-    axes.tick_params(length=0)
-    for edge in ("left", "bottom"):
-        axes.spines[edge].set_visible(False)
 
 
 def _foot(axes: Axes, rows: pd.DataFrame, place: int, unit: str) -> None:
