@@ -15,7 +15,7 @@ ROWS = PLACE | {"shift": TRANSFER, "metric": "accuracy"}
 
 @pytest.fixture(scope="module")
 def params() -> Params:
-    return fake_params()
+    return fake_params({"text.search.arms": {}})
 
 
 @pytest.fixture
@@ -38,6 +38,15 @@ def test_every_kind_has_its_mean_and_its_gain_over_the_baseline(results: pd.Data
     assert ours["effect"] == pytest.approx(0.1 + 0.1 * share) and pd.isna(theirs["effect"])
     others = set(kinds.table(results, params)["tested"])
     assert others == {"fiction", "travel", "letters (unseen)"}
+
+
+def test_of_a_search_each_arm_has_its_best_trial(results: pd.DataFrame) -> None:
+    for arm, seed, value in (("constrained", 2, 0.9), ("unconstrained", 1, 0.6)):
+        change(results, 0.001, **PLACE | {"tested": ""}, arm=arm, seed=seed, metric="validation_loss")
+        change(results, value, **ROWS, arm=arm, seed=seed)
+    found = line(results, fake_params(), "constrained")
+    assert found["accuracy"] == pytest.approx(0.9) and found["effect"] == pytest.approx(0.3)
+    assert found["seeds"] == 1
 
 
 def test_a_cell_that_diverged_scores_as_chance(results: pd.DataFrame, params: Params) -> None:

@@ -197,7 +197,8 @@ def test_depths_are_told_where_the_arms_differ() -> None:
     assert curves.depths(arms.head(0)) == ""
 
 
-def test_kinds_of_text_keep_their_lines_where_a_model_diverged(results: pd.DataFrame, params: Params) -> None:
+def test_kinds_of_text_keep_their_lines_where_a_model_diverged(results: pd.DataFrame) -> None:
+    params = fake_params({"text.search.arms": {}})  # seeds repeat one training
     change(results, 1.0, experiment="text", dataset="mnli", model="distilbert", metric="diverged")
     figure = render("fig_kinds", results, params)
     sound, lost = (panel(figure, f"{name}, MNLI") for name in ("UT", "DistilBERT"))

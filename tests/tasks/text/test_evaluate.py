@@ -99,6 +99,7 @@ def test_a_map_that_always_says_one_class_scores_its_share(tokens: Tokens) -> No
         accuracy, loss = values(table, cell, "accuracy"), values(table, cell, "loss")
         assert list(accuracy.index) == [(level, layer) for level in asked_levels(cell) for layer in range(3)]
         np.testing.assert_allclose(accuracy, share, rtol=1e-12)
+        assert values(table, cell, "most_frequent").tolist() == [pytest.approx(max(share, 1 - share))]
         np.testing.assert_allclose(loss, nats - 1.5 * share, rtol=1e-6)
         assert values(table, cell, "ratio_mean").tolist() == [1.0]
         assert values(table, cell, "ratio_below_one").tolist() == [0.0]
@@ -181,6 +182,7 @@ def test_the_rows_are_complete_and_agree_with_each_other(tokens: Tokens) -> None
             each, ratio = cell.layers + 1, ("mean", "median", "below_one", "below_target")
             expected = {("test", metric): len(asked_levels(cell)) * each for metric in ("loss", "accuracy")}
             expected |= {("test", f"ratio_{word}"): 1 for word in ratio} | {("test", "ratio_share"): 101}
+            expected |= {("test", "most_frequent"): 1}
             expected |= {("test", f"{name}_replicate"): 1 + 7 for name in REPLICATED} | {("test", "test_items"): 1}
             expected |= {(split, "violation"): each for split in ("test", "validation")}
             expected |= {(split, "feasible"): 1 for split in ("test", "validation")}
