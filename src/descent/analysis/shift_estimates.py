@@ -34,7 +34,7 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """
     evidence = Evidence(best_of_search(results, params), params)
     rows = [row for task in TASKS for row in _of_task(evidence, task)]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"seeds": int, "settings": int})
 
 
 def _of_task(evidence: Evidence, task: str) -> Iterator[dict[str, object]]:
