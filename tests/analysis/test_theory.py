@@ -86,3 +86,14 @@ def test_the_best_known_loss_is_in_the_cells_own_units(params: Params, results: 
     own = select(of_patches, **level, **{k: cell[k] for k in ("model", "arm", "layers", "seed")})["value"].min()
     found = theory.of_cell(theory.layer_losses(results), cell, params)
     assert found.gap == pytest.approx(own - lowest) and lowest > 1e-6
+
+
+def test_where_no_cell_has_a_constrained_step_none_is_shown(params: Params, results: pd.DataFrame) -> None:
+    one = {"objectives.constrained.models.dust.cap_layer": 1, "profiles.demo.video.models.dust.layers": [1]}
+    shallow = fake_params(one | {"studies": []})
+    left = theory.shown(fake_results(shallow), shallow)
+    assert left[left["model"] == "dust"].empty and len(select(left, experiment="video", model="ut"))
+    lost = results.copy()
+    change(lost, 1.0, metric="diverged")
+    none = theory.shown(lost, params)
+    assert none.empty and list(none.columns) == theory.IDENTITY

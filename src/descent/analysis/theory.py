@@ -97,7 +97,8 @@ def shown(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     varied = cells[cells["experiment"].isin(alphas) & (cells["varied"] != "")]
     every = pd.concat([video, text, varied])[[*IDENTITY, "validation_loss"]].sort_values("validation_loss")
     every = every.drop_duplicates([name for name in IDENTITY if name != "seed"])[IDENTITY]
-    every = every[[cell["layers"] > problem(cell, params).cap_layer for _, cell in every.iterrows()]]
+    steps = [cell["layers"] > problem(cell, params).cap_layer for _, cell in every.iterrows()]
+    every = every[np.array(steps, bool)]  # an empty list would choose no column
     order = {"experiment": ["video", "text", *alphas].index, "varied": lambda value: float(value or 0)}
     by = [name for name in IDENTITY if name != "seed"]
     return every.sort_values(by, ignore_index=True, key=lambda c: c.map(order[c.name]) if c.name in order else c)
