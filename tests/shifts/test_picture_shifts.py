@@ -37,9 +37,10 @@ def sequences(frames: np.ndarray, patch: int = 16) -> Sequences:
 
 def of_patches(name: str, frames: np.ndarray, level: float) -> np.ndarray:
     """All sequences under a shift, as models see them, in gray levels."""
-    view, inputs = View(sequences(frames), apply_of(PARAMS, name)), sequences(frames)
+    shift, inputs = apply_of(PARAMS, name), sequences(frames)
+    view = View(inputs, [shift])
     seen = view.read(np.arange(len(inputs)))[None].float() / 255
-    return 255 * view.of_model(view.shift(seen, torch.tensor([level]), STREAM, 0.2))[0].numpy()
+    return 255 * view.of_model(shift(seen, torch.tensor([level]), STREAM, 0.2), shift)[0].numpy()
 
 
 def patched(frames: np.ndarray) -> np.ndarray:
@@ -48,9 +49,10 @@ def patched(frames: np.ndarray) -> np.ndarray:
 
 
 def whole(name: str, frames: np.ndarray, level: float) -> np.ndarray:
-    view = View(Frames(frames, np.zeros(12, int), np.arange(12)), apply_of(PARAMS, name))
+    shift = apply_of(PARAMS, name)
+    view = View(Frames(frames, np.zeros(12, int), np.arange(12)), [shift])
     seen = view.read(np.arange(12))[None].float() / 255
-    return 255 * view.of_model(view.shift(seen, torch.tensor([level]), STREAM, 0.2))[0].numpy()
+    return 255 * view.of_model(shift(seen, torch.tensor([level]), STREAM, 0.2), shift)[0].numpy()
 
 
 @pytest.mark.parametrize("sigma", [0.5, 2.0, 3.0])

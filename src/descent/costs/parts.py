@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from descent.analysis.select import TRAINED
 from descent.cells import Cell, grid, study_cells
 from descent.components import TASKS, of_task
 from descent.config import Params
@@ -103,13 +104,11 @@ class Costs:
             found = []
             for stacks in alike.values():
                 found += len(stacks) * [self._stack(params, feed, shape, stacks[0], settings)]
-            scorings = of_task(task, "evaluate").scorings(params, data, item)
-            inputs = [(one.shift, one.inputs) for one in scorings if one.trained or first.experiment in TASKS]
+            scored = of_task(task, "evaluate").scoring(params, data, item)
+            shifts = [shift for shift in scored.definitions if shift == TRAINED or first.experiment in TASKS]
             steps = feed.epochs * feed.task([first]).steps
-        levels = sum(
-            inputs * len(levels_of(params, task, shift, {cell.eps for cell in cells})) for shift, inputs in inputs
-        )
-        passes = levels * getattr(params, task).evaluation.noise_draws / feed.batch
+        levels = sum(len(levels_of(params, task, shift, {cell.eps for cell in cells})) for shift in shifts)
+        passes = scored.inputs * levels * getattr(params, task).evaluation.noise_draws / feed.batch
         scoring = [passes * step.forward for step, _ in found]
         memory = sorted((COPIES * one.weights + one.frozen + one.held for one, _ in found), reverse=True)
         return Part(

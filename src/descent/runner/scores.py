@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import torch
 from torch import nn
 
 from descent.analysis import results
+from descent.analysis.select import TRAINED
 from descent.cells import WHY, Cell
 from descent.io.progress import Bar
 from descent.primal_dual.constraints import relative_violations
@@ -32,34 +32,34 @@ COMPUTES = (  # numbers of a score file
     "descent.analysis.bootstrap",
 )
 Row = dict[str, object]
-Measure = Callable[[nn.Module, Sequence[Cell], Callable[[int], Any]], list[list[Row]]]
+Measured = Iterable[tuple[str, list[list[Row]]]]  # shift by shift, a list for each cell of a stack
+Measure = Callable[[nn.Module, Sequence[Cell], Sequence[str], Callable[[int], Any]], Measured]
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """How trained cells are scored on test data under one shift.
+    """How trained cells are scored on test data, under one shift or several.
 
     Attributes:
-        measure: rows of `loss` and more, a list for each cell of the stack; told of the inputs done, times cells.
+        measure: rows of `loss` and more under each of the shifts that it is handed, those of one kept before the
+            next is measured, where it does them one by one; told of the inputs done, times cells.
         problem: the constraints that a cell is held to, whatever its arm; None where no arm in use has any.
-        definition: what the scores depend on beside the weights.
+        definitions: by shift, what the scores depend on beside the weights. With the scores under the shift of
+            training come the rows of training and validation.
         elements: numbers in one state of one cell; None: cells are scored one by one.
-        inputs: how many inputs of one cell are measured.
-        trained: whether this is the shift of training, and the rows of training and validation come with it.
+        inputs: how many inputs of one cell are measured under a shift.
     """
 
     profile: str
-    shift: str
     measure: Measure
     problem: Callable[[Cell], Problem | None]
-    definition: dict[str, Any]
+    definitions: dict[str, dict[str, Any]]
     elements: int | None
     inputs: int
-    trained: bool
 
 
 def evaluate(label: str, asked: Sequence[tuple[Item, Scoring]], beside: Sequence[Job] = ()) -> list[pd.DataFrame]:
-    """The rows of each item's cells under its shift, and other tables; what was scored before the store has.
+    """The rows of each item's cells under its shifts, and other tables; what was scored before the store has.
 
     Args:
         label: what the bar calls them.
@@ -74,31 +74,34 @@ def evaluate(label: str, asked: Sequence[tuple[Item, Scoring]], beside: Sequence
     known = [_known(item, scoring) for item, scoring in asked]
     total = sum(len(own.missing) * scoring.inputs for own, (_, scoring) in zip(known, asked, strict=True))
     planned = len(beside) + sum(len(own.stacks) for own in known)
-    work = [jobs(own.stacks, _work(*pair, own), planned) for own, pair in zip(known, asked, strict=True)]
+    work = [job for own, pair in zip(known, asked, strict=True) for job in _jobs(*pair, own, planned)]
     with Bar(total=total, desc=label, unit="input") as bar:
-        found = run_all([*beside, *chain(*work)], asked[0][0].feed.device, bar.update)
+        found = run_all([*beside, *work], asked[0][0].feed.device, bar.update)
     return [*(own.table() for own in known), *found[: len(beside)]]
+
+
+Place = tuple[str, Cell]  # a shift, and a cell under it
 
 
 @dataclass(frozen=True)
 class Known:
-    """What the store has of an item's scores under one shift."""
+    """What the store has of an item's scores."""
 
     settings: dict[Cell, Setting]
-    files: dict[Cell, Path]
-    tables: dict[Cell, pd.DataFrame | None]
-    stacks: list[list[Cell]]  # of the cells that are to be scored
+    files: dict[Place, Path]
+    tables: dict[Place, pd.DataFrame | None]
+    stacks: list[tuple[tuple[str, ...], list[Cell]]]  # what is to be scored, and under which shifts
 
     @property
-    def missing(self) -> list[Cell]:
-        """The cells that are to be scored."""
-        return [cell for stack in self.stacks for cell in stack]
+    def missing(self) -> list[Place]:
+        """What is to be scored."""
+        return [(shift, cell) for shifts, stack in self.stacks for shift in shifts for cell in stack]
 
     def table(self) -> pd.DataFrame:
         """The rows of all cells, once none is missing."""
         # A score file does not say why its cell was trained: studies that share cells share their scores.
-        made = {cell: pd.read_parquet(self.files[cell]) for cell in self.missing}
-        return pd.concat([table.assign(**vars(cell)) for cell, table in (self.tables | made).items()])
+        made = {place: pd.read_parquet(self.files[place]) for place in self.missing}
+        return pd.concat([table.assign(**vars(cell)) for (_, cell), table in (self.tables | made).items()])
 
 
 def _known(item: Item, scoring: Scoring) -> Known:
@@ -108,23 +111,40 @@ def _known(item: Item, scoring: Scoring) -> Known:
     names = {cell: item.fingerprint(cell, settings[cell]) for cell in item.cells}
     for cell in item.cells:
         store.check(item.runs, cell, names[cell])
-    files = {cell: _score_file(scoring, cell, names[cell]) for cell in item.cells}
-    tables = {cell: integrity.scores(file) for cell, file in files.items()}
-    missing = [cell for cell, table in tables.items() if table is None]
-    return Known(settings, files, tables, item.stacks(missing, settings, scoring.elements))
+    files = {
+        (shift, cell): _score_file(scoring, shift, cell, names[cell])
+        for shift in scoring.definitions
+        for cell in item.cells
+    }
+    tables = {place: integrity.scores(file) for place, file in files.items()}
+    gone: dict[tuple[str, ...], list[Cell]] = {}  # cells that lack the same shifts go together
+    for cell in item.cells:
+        if lacks := tuple(shift for shift in scoring.definitions if tables[shift, cell] is None):
+            gone.setdefault(lacks, []).append(cell)
+    stacks = [
+        (shifts, stack)
+        for shifts, cells in gone.items()
+        for stack in item.stacks(cells, settings, scoring.elements)
+    ]
+    return Known(settings, files, tables, stacks)
 
 
-def _work(item: Item, scoring: Scoring, known: Known) -> Work:
-    feed = item.feed
-    return partial(_score_stack, item.runs, feed.build, feed.tolerance, scoring, known.settings, known.files)
+def _jobs(item: Item, scoring: Scoring, known: Known, planned: int) -> Iterable[Job]:
+    for shifts, stack in known.stacks:
+        yield from jobs([stack], _work(item, scoring, known, shifts), planned)
 
 
-def _score_file(scoring: Scoring, cell: Cell, fingerprint: str) -> Path:
+def _work(item: Item, scoring: Scoring, known: Known, shifts: Sequence[str]) -> Work:
+    feed, files = item.feed, known.files
+    return partial(_score_stack, item.runs, feed.build, feed.tolerance, scoring, known.settings, files, shifts)
+
+
+def _score_file(scoring: Scoring, shift: str, cell: Cell, fingerprint: str) -> Path:
     """A cell's rows in the store, by all that they depend on."""
     identity = {key: value for key, value in vars(cell).items() if key not in WHY}
     constraints = scoring.problem(cell)
     held_to = constraints and constraints.model_dump()
-    told = [scoring.profile, scoring.shift, held_to, scoring.definition]
+    told = [scoring.profile, shift, held_to, scoring.definitions[shift]]
     definition = [fingerprint, identity, *told, digest(COMPUTES)]
     name = hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()[:32]
     return store.root() / "scores" / f"{name}.parquet"
@@ -136,25 +156,41 @@ def _score_stack(
     tolerance: float,
     scoring: Scoring,
     settings: dict[Cell, Setting],
-    files: dict[Cell, Path],
+    files: dict[Place, Path],
+    shifts: Sequence[str],
     stack: Sequence[Cell],
     progress: Callable[[int], Any],
 ) -> None:
     weights = [store.weights(runs, cell) for cell in stack]
     net = build(stack)
     net.load_state_dict({name: torch.stack([own[name] for own in weights]) for name in weights[0]})
-    measured = scoring.measure(net.eval(), stack, progress)
-    for cell, tested in zip(stack, measured, strict=True):
-        record, losses = store.record(runs, cell), store.validation_losses(runs / cell.name)
-        # A cell that diverged is lost: what it had before is not what its arm makes of it.
-        rows = tested if record["epoch"] and not record["diverged"] else []
-        if scoring.trained:
-            at_eps = _held(scoring, cell, "test", _losses_at_eps(cell, rows), tolerance)
-            rows = [*rows, *at_eps, *_training(scoring, cell, record, losses, settings[cell], tolerance)]
-            warmup = getattr(settings[cell].values, "warmup_epochs", 0)
-            rows += diagnostics.rows(runs / cell.name, cell, tolerance, warmup)
-        table = pd.DataFrame(rows).assign(profile=scoring.profile, shift=scoring.shift, **vars(cell))
-        results.write(table, files[cell])
+    for shift, measured in scoring.measure(net.eval(), stack, shifts, progress):
+        for cell, tested in zip(stack, measured, strict=True):
+            rows = _with_training(runs, scoring, cell, tested, settings[cell], tolerance, shift)
+            table = pd.DataFrame(rows).assign(profile=scoring.profile, shift=shift, **vars(cell))
+            results.write(table, files[shift, cell])
+
+
+def _with_training(
+    runs: Path,
+    scoring: Scoring,
+    cell: Cell,
+    tested: list[Row],
+    setting: Setting,
+    tolerance: float,
+    shift: str,
+) -> list[Row]:
+    """A cell's rows under a shift; under that of training with what training and validation say of it."""
+    record = store.record(runs, cell)
+    # A cell that diverged is lost: what it had before is not what its arm makes of it.
+    rows = tested if record["epoch"] and not record["diverged"] else []
+    if shift != TRAINED:
+        return rows
+    at_eps = _held(scoring, cell, "test", _losses_at_eps(cell, rows), tolerance)
+    losses = store.validation_losses(runs / cell.name)
+    warmup = getattr(setting.values, "warmup_epochs", 0)
+    of_training = _training(scoring, cell, record, losses, setting, tolerance)
+    return [*rows, *at_eps, *of_training, *diagnostics.rows(runs / cell.name, cell, tolerance, warmup)]
 
 
 def _training(

@@ -18,7 +18,9 @@ from descent.errors import UserError
 from descent.models.ut_text import TextUT
 from descent.runner.items import Item
 from descent.tasks.common import scored as scoring
+from descent.tasks.text import evaluate as evaluation
 from descent.tasks.text.data import Tokens
+from descent.tasks.text.sweep import TextSweep
 from descent.training.noise import TEST, generator
 from tests.fakes.core import DIAGNOSED, seal, serially, train_cells
 from tests.fakes.text import (
@@ -233,6 +235,30 @@ def test_a_study_is_scored_under_the_shift_of_training_alone(tokens: Tokens) -> 
         train_text(text_params(SHORT | shifts), word)
     assert set(measured(scored("ut_text", **shifts))["shift"]) == {TRAINED, "laplace"}
     assert set(measured(scored("alpha", **shifts))["shift"]) == {TRAINED}
+
+
+def test_of_a_stack_that_was_ended_the_shifts_that_were_done_are_kept_and_a_new_one_is_measured_alone(
+    tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured_shifts: list[str] = []
+    original = evaluation.sweep
+
+    def ended(*arguments: object) -> TextSweep:
+        measured_shifts.append(arguments[3].name)
+        if len(measured_shifts) == 3:
+            raise KeyboardInterrupt
+        return original(*arguments)
+
+    monkeypatch.setattr(evaluation, "sweep", ended)
+    every = [TRAINED, "laplace", "uniform"]
+    three = {f"{BUDGET}.shifts": every}
+    train_text(text_params(SHORT | three), "ut_text")
+    with pytest.raises(KeyboardInterrupt):
+        scored("ut_text", **three)
+    scored("ut_text", **three)
+    assert measured_shifts[3:] == ["uniform", *every], "what was left of the first arm, and the second one"
+    table = scored("ut_text", **{f"{BUDGET}.shifts": [*every, "sparse"]})
+    assert measured_shifts[7:] == ["sparse", "sparse"] and set(measured(table)["shift"]) == {*measured_shifts}
 
 
 def test_a_study_is_held_to_the_constraints_that_it_varies(tokens: Tokens) -> None:

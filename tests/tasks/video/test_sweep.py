@@ -10,13 +10,15 @@ import torch
 from torch import nn
 
 from descent.cells import Cell
+from descent.config import Params
 from descent.models.parts.denoiser import Denoiser, Pixels
 from descent.tasks.common.shifted import apply_of
 from descent.tasks.video import sweep as sweeps
 from descent.tasks.video.data import Prepared, Sequences
 from descent.tasks.video.feed import feed
 from descent.tasks.video.references import PLAIN, Map
-from descent.tasks.video.sweep import Sweep, sweep
+from descent.tasks.video.sweep import Sweep, Swept, sweep
+from descent.tasks.video.views import View
 from tests.fakes.core import TOKENS, small_params, write_prepared
 
 CPU = torch.device("cpu")
@@ -32,7 +34,12 @@ def prepared(tmp_path: Path) -> Prepared:
 
 def sweep_of(model: nn.Module, sequences: Sequences, cells: int = 1, **changes: object) -> Sweep:
     params = small_params({"video.evaluation": changes})
-    return sweep(model, sequences, GAMMAS, apply_of(params, "gaussian"), 0.2, cells, params.video.evaluation, CPU)
+    [found] = sweep(model, sequences, [gammas_of(params, "gaussian")], 0.2, cells, params.video.evaluation, CPU)
+    return found
+
+
+def gammas_of(params: Params, shift: str) -> Swept:
+    return Swept(apply_of(params, shift), GAMMAS, GAMMAS)
 
 
 def test_the_identity_scores_the_noise_it_is_given(prepared: Prepared) -> None:
@@ -106,14 +113,43 @@ def test_a_stack_scores_what_its_cells_score_alone_on_the_same_noise(prepared: P
     assert np.abs(together.error[:, 0] - together.error[:, 1]).min() > 1e-6
 
 
-def test_each_clean_batch_is_read_once_for_all_levels(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "shifts", [["gaussian", "salt_and_pepper", "dropped_frames"], ["gaussian", "blur", "jpeg"]]
+)
+def test_each_clean_batch_is_read_once_for_all_shifts_and_levels(
+    shifts: list[str], prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sequences, read, told = prepared.sequences("test", TOKENS), [], []
-    original = Sequences.gather
-    monkeypatch.setattr(Sequences, "gather", lambda self, index: read.extend(index) or original(self, index))
+    original = View.read
+    monkeypatch.setattr(View, "read", lambda self, index: read.extend(index) or original(self, index))
     params = small_params()
-    noise, settings = apply_of(params, "gaussian"), params.video.evaluation
-    sweep(IDENTITY, sequences, GAMMAS, noise, 0.2, 1, settings, CPU, told.append)
-    assert read == list(range(len(sequences))) and sum(told) == len(sequences)
+    tests = [Swept(apply_of(params, shift), [0.5, 1.0], [0.5, 1.0]) for shift in shifts]
+    settings = params.video.evaluation
+    sweep(IDENTITY, sequences, tests, 0.2, 1, settings, CPU, told.append)
+    assert read == list(range(len(sequences))) and sum(told) == len(shifts) * len(sequences)
+
+
+def test_shifts_that_share_what_was_read_score_as_they_do_alone(prepared: Prepared) -> None:
+    """Others look at more of a frame than they do, or see it in another arrangement."""
+    frames = np.random.default_rng(4).integers(0, 256, (40, 64, 64), np.uint8)
+    sequences = Sequences(frames, np.arange(4) * TOKENS, np.arange(4) % 2, TOKENS, 16, np.arange(7))
+    params = small_params()
+    tests = [
+        Swept(apply_of(params, shift), [level], [level])
+        for shift, level in {
+            "gaussian": 0.5,
+            "blur": 2.0,
+            "jpeg": 10.0,
+            "correlated": 0.5,
+            "dropped_frames": 0.4,
+        }.items()
+    ]
+    together = sweep(Shaded(), sequences, tests, 0.2, 2, params.video.evaluation, CPU)
+    assert len({float(found.error.sum()) for found in together}) == len(tests)
+    for test, found in zip(tests, together, strict=True):
+        [alone] = sweep(Shaded(), sequences, [test], 0.2, 2, params.video.evaluation, CPU)
+        for name in ("by_item", "clipped", "similarity"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(alone, name), err_msg=test.apply.name)
 
 
 class Shaded(Denoiser):
@@ -134,12 +170,10 @@ def test_scores_do_not_depend_on_how_many_levels_are_scored_at_once(
     pixels = np.random.default_rng(2).integers(0, 256, (40, 64, 64), np.uint8)
     sequences = Sequences(pixels, np.arange(4) * TOKENS, np.arange(4) % 2, TOKENS, 16, np.arange(7))
     params = small_params()
-    ask = partial(
-        sweep, Shaded(), sequences, GAMMAS, apply_of(params, shift), 0.2, 2, params.video.evaluation, CPU
-    )
-    whole = ask()
+    ask = partial(sweep, Shaded(), sequences, [gammas_of(params, shift)], 0.2, 2, params.video.evaluation, CPU)
+    [whole] = ask()
     monkeypatch.setattr(sweeps, "TOGETHER", levels * 2 * 5 * TOKENS * 256)  # of two cells, five sequences a batch
-    parts = ask()
+    [parts] = ask()
     for name in ("by_item", "clipped", "similarity"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-6, err_msg=name)
     assert whole.similarity.shape == (4, 2) and (whole.similarity[:, 0] > whole.similarity[:, 1]).all()

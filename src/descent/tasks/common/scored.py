@@ -1,10 +1,12 @@
 """What evaluation stages write: the rows of all models on a data set, or of a study."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from descent import paths
+from descent.analysis.select import TRAINED
 from descent.components import check, of_task
 from descent.config import Params
 from descent.io.folders import atomic_folder
@@ -47,13 +49,14 @@ def of_one_study(params: Params, name: str) -> pd.DataFrame:
     if item is None:
         return pd.DataFrame()
     task = params.studied(name).task
-    asked = [(own, scoring) for own, scoring in _asked(params, task, [item]) if scoring.trained]
-    return pd.concat(_tables(params, item.name, [item], asked))
+    [(_, scoring)] = _asked(params, task, [item])
+    alone = replace(scoring, definitions={TRAINED: scoring.definitions[TRAINED]})
+    return pd.concat(_tables(params, item.name, [item], [(item, alone)]))
 
 
 def _asked(params: Params, task: str, items: Sequence[Item]) -> list[tuple[Item, Scoring]]:
-    scorings = of_task(task, "evaluate").scorings
-    return [(item, scoring) for item in items for scoring in scorings(params, _data(params, task, item), item)]
+    scoring = of_task(task, "evaluate").scoring
+    return [(item, scoring(params, _data(params, task, item), item)) for item in items]
 
 
 def _tables(

@@ -16,7 +16,7 @@ from descent.paths import completions_folder
 from descent.runner.executor import Job
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
-from descent.runner.scores import Scoring
+from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import problem
 from descent.tasks.common.shifted import apply_of, levels_of
 from descent.tasks.lm.data import Instructions
@@ -24,27 +24,25 @@ from descent.tasks.lm.sweep import InstructionSweep, sweep
 from descent.training.devices import autocast
 
 
-def scorings(params: Params, data: Instructions, item: Item) -> list[Scoring]:
-    """How the cells of a language model are scored, a shift each."""
+def scoring(params: Params, data: Instructions, item: Item) -> Scoring:
+    """How the cells of a language model are scored, under every shift in use."""
     evaluation = params.lm.evaluation
-    return [
-        Scoring(
-            profile=params.profile,
-            shift=shift,
-            measure=partial(_measure, params, data, shift, item.feed.device),
-            problem=partial(problem, params),
-            definition={
+    return Scoring(
+        profile=params.profile,
+        measure=partial(_measure, params, data, item.feed.device),
+        problem=partial(problem, params),
+        definitions={
+            shift: {
                 "evaluation": evaluation.model_dump(exclude={"shifts"}),
                 "tolerance": params.lm.tolerance,
                 "shift": params.shifts[shift],
                 "code": digest((__name__, f"descent.shifts.{shift}")),
-            },
-            elements=None,
-            inputs=len(data.split("test")),
-            trained=shift == TRAINED,
-        )
-        for shift in params.shifts_of("lm")
-    ]
+            }
+            for shift in params.shifts_of("lm")
+        },
+        elements=None,
+        inputs=len(data.split("test")),
+    )
 
 
 def beside(params: Params, dataset: str, items: Sequence[Item]) -> list[Job]:
@@ -56,23 +54,23 @@ def beside(params: Params, dataset: str, items: Sequence[Item]) -> list[Job]:
 def _measure(
     params: Params,
     data: Instructions,
-    shift: str,
     device: torch.device,
     net: nn.Module,
     stack: Sequence[Cell],
+    shifts: Sequence[str],
     progress: Callable[[int], Any],
-) -> list[list[Row]]:
+) -> Measured:
     (cell,), lm = stack, params.lm
-    levels = levels_of(params, "lm", shift, [cell.eps])
-    with autocast(device, params.precision_of("lm")):
-        apply = apply_of(params, shift)
-        found = sweep(net.to(device), data, levels, apply, lm.evaluation, lm.logits_at_once, device, progress)
-    rows = [*_rows(found, levels)]
-    if shift == TRAINED:
-        rows += _replicates(params, cell, found, levels)
-    else:
-        rows += replicates.over_levels(found.accuracy[:, -1], found.sizes, cell, lm.evaluation)
-    return [rows]
+    for shift in shifts:
+        levels = levels_of(params, "lm", shift, [cell.eps])
+        with autocast(device, params.precision_of("lm")):
+            apply = apply_of(params, shift)
+            found = sweep(net.to(device), data, levels, apply, lm.evaluation, lm.logits_at_once, device, progress)
+        if shift == TRAINED:
+            of_items = _replicates(params, cell, found, levels)
+        else:
+            of_items = replicates.over_levels(found.accuracy[:, -1], found.sizes, cell, lm.evaluation)
+        yield shift, [[*_rows(found, levels), *of_items]]
 
 
 def _rows(found: InstructionSweep, levels: Sequence[float]) -> Iterable[Row]:

@@ -16,7 +16,7 @@ from descent.config import Params
 from descent.runner.executor import Job
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
-from descent.runner.scores import Scoring
+from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import problem
 from descent.tasks.common.shifted import apply_of, levels_of
 from descent.tasks.text.data import Tokens
@@ -26,27 +26,25 @@ from descent.training.devices import autocast
 BINS = np.linspace(0, 2, 101)  # lower edges of the histogram of ratios; the last bin has no upper one
 
 
-def scorings(params: Params, tokens: Tokens, item: Item) -> list[Scoring]:
-    """How the cells of a text item are scored, a shift each."""
+def scoring(params: Params, tokens: Tokens, item: Item) -> Scoring:
+    """How the cells of a text item are scored, under every shift in use."""
     evaluation, elements = params.text.evaluation, item.feed.elements
-    return [
-        Scoring(
-            profile=params.profile,
-            shift=shift,
-            measure=partial(_measure, params, tokens, shift, item.feed.device),
-            problem=partial(problem, params),
-            definition={
+    return Scoring(
+        profile=params.profile,
+        measure=partial(_measure, params, tokens, item.feed.device),
+        problem=partial(problem, params),
+        definitions={
+            shift: {
                 "evaluation": evaluation.model_dump(exclude={"shifts"}),
                 "tolerance": params.text.tolerance,
                 "shift": params.shifts[shift],
                 "code": digest((__name__, f"descent.shifts.{shift}")),
-            },
-            elements=None if elements is None else elements // item.feed.batch * evaluation.batch,
-            inputs=len(tokens.split("test")),
-            trained=shift == TRAINED,
-        )
-        for shift in params.shifts_of("text")
-    ]
+            }
+            for shift in params.shifts_of("text")
+        },
+        elements=None if elements is None else elements // item.feed.batch * evaluation.batch,
+        inputs=len(tokens.split("test")),
+    )
 
 
 def beside(params: Params, dataset: str, items: Sequence[Item]) -> list[Job]:
@@ -57,29 +55,38 @@ def beside(params: Params, dataset: str, items: Sequence[Item]) -> list[Job]:
 def _measure(
     params: Params,
     tokens: Tokens,
-    shift: str,
     device: torch.device,
     net: nn.Module,
     stack: Sequence[Cell],
+    shifts: Sequence[str],
     progress: Callable[[int], Any],
-) -> list[list[Row]]:
-    own = [cell.eps for cell in stack]
-    levels = levels_of(params, "text", shift, own)
-    with autocast(device, params.precision_of("text")):
-        apply, evaluation = apply_of(params, shift), params.text.evaluation
-        found = sweep(net.to(device), tokens, levels, apply, own, evaluation, device, progress)
-    rows = [[*_rows(params, cell, found, levels, index, shift)] for index, cell in enumerate(stack)]
-    for index, cell in enumerate(stack):
-        if shift == TRAINED:
-            frequent = np.bincount(tokens.split("test").labels).max() / len(tokens.split("test"))
-            place = {"split": "test", "gamma": cell.eps, "layer": cell.layers}
-            rows[index].append(place | {"metric": "most_frequent", "value": frequent})
-            rows[index] += _descents(params, cell, found, index)
-            rows[index] += _replicates(params, cell, found, levels, index)
-        else:
-            hits = found.hits[:, index].mean(axis=1)
-            rows[index] += replicates.over_levels(hits, np.ones(hits.shape[1]), cell, evaluation)
-    return rows
+) -> Measured:
+    own, evaluation = [cell.eps for cell in stack], params.text.evaluation
+    for shift in shifts:
+        levels = levels_of(params, "text", shift, own)
+        with autocast(device, params.precision_of("text")):
+            apply = apply_of(params, shift)
+            found = sweep(net.to(device), tokens, levels, apply, own, evaluation, device, progress)
+        yield shift, [_of_cell(params, tokens, stack, found, levels, index, shift) for index in range(len(stack))]
+
+
+def _of_cell(
+    params: Params,
+    tokens: Tokens,
+    stack: Sequence[Cell],
+    found: TextSweep,
+    levels: Sequence[float],
+    index: int,
+    shift: str,
+) -> list[Row]:
+    cell, rows = stack[index], [*_rows(params, stack[index], found, levels, index, shift)]
+    if shift != TRAINED:
+        hits = found.hits[:, index].mean(axis=1)
+        return [*rows, *replicates.over_levels(hits, np.ones(hits.shape[1]), cell, params.text.evaluation)]
+    frequent = np.bincount(tokens.split("test").labels).max() / len(tokens.split("test"))
+    place = {"split": "test", "gamma": cell.eps, "layer": cell.layers}
+    rows.append(place | {"metric": "most_frequent", "value": frequent})
+    return [*rows, *_descents(params, cell, found, index), *_replicates(params, cell, found, levels, index)]
 
 
 def _rows(

@@ -12,7 +12,6 @@ from jaxtyping import Int64
 from torch import nn
 
 from descent import paths
-from descent.analysis.results import Row
 from descent.analysis.select import TRAINED, TRANSFER, UNSEEN
 from descent.cells import Cell
 from descent.components import load as component
@@ -20,7 +19,7 @@ from descent.config import Params
 from descent.runner import scores
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
-from descent.runner.scores import Scoring
+from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import of_model, problem
 from descent.tasks.common.shifted import apply_of
 from descent.tasks.text.data import Tokens, load
@@ -56,17 +55,17 @@ def scoring(params: Params, tokens: Tokens, item: Item) -> Scoring:
     evaluation, elements = params.text.evaluation, item.feed.elements
     return Scoring(
         profile=params.profile,
-        shift=TRANSFER,
         measure=partial(_measure, params, tokens, item.feed.device),
         problem=partial(problem, params),
-        definition={
-            "evaluation": evaluation.model_dump(exclude={"shifts", "gammas", "energies"}),
-            "kinds": _told(tokens)["kinds_digest"],
-            "code": digest((__name__, f"descent.shifts.{TRAINED}")),
+        definitions={
+            TRANSFER: {
+                "evaluation": evaluation.model_dump(exclude={"shifts", "gammas", "energies"}),
+                "kinds": _told(tokens)["kinds_digest"],
+                "code": digest((__name__, f"descent.shifts.{TRAINED}")),
+            },
         },
         elements=None if elements is None else elements // item.feed.batch * evaluation.batch,
         inputs=sum(len(tokens.split(split)) for split, _ in kinds(tokens)),
-        trained=False,
     )
 
 
@@ -94,8 +93,9 @@ def _measure(
     device: torch.device,
     net: nn.Module,
     stack: Sequence[Cell],
+    shifts: Sequence[str],
     progress: Callable[[int], Any],
-) -> list[list[Row]]:
+) -> Measured:
     own, rows = [cell.eps for cell in stack], [[] for _ in stack]
     levels, apply = sorted(set(own)), apply_of(params, TRAINED)
     for split, found in kinds(tokens):
@@ -109,4 +109,4 @@ def _measure(
             rows[index] += [
                 place | {"tested": kind, "value": float(right[numbers].mean())} for kind, numbers in found.items()
             ]
-    return rows
+    yield TRANSFER, rows

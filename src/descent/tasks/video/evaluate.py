@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,29 +22,21 @@ from descent.models.parts.inputs import VideoInputs
 from descent.runner.executor import Job
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
-from descent.runner.scores import Scoring
+from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import budget_of, problem, settings_by_arm
-from descent.tasks.common.shifted import Shifted, apply_of, levels_of
+from descent.tasks.common.shifted import apply_of, levels_of
 from descent.tasks.video import data
 from descent.tasks.video.batches import TASKS, DenoisingTask, Inputs
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.feed import sigma
 from descent.tasks.video.layerwise import qualities
 from descent.tasks.video.layerwise import rows as layer_rows
-from descent.tasks.video.references import CLASSICAL, IDENTITY, PLAIN, Map, Once
-from descent.tasks.video.sweep import Sweep, sweep
+from descent.tasks.video.references import CLASSICAL, IDENTITY, PLAIN, Filter, Map, Once
+from descent.tasks.video.sweep import Sweep, Swept, sweep
 from descent.tasks.video.units import UNREAD, Units, units
 from descent.tasks.video.units import rows as rows_in_units
-from descent.tasks.video.views import View
+from descent.tasks.video.views import moments
 from descent.training.devices import autocast
-
-
-class Tested(NamedTuple):
-    """A shift, the levels that rows name, and what it is handed for these."""
-
-    apply: Shifted
-    levels: list[float]
-    strengths: list[float]
 
 
 def levels(params: Params, shift: str, more: Iterable[float] = ()) -> list[float]:
@@ -54,50 +46,50 @@ def levels(params: Params, shift: str, more: Iterable[float] = ()) -> list[float
     return levels_of(params, "video", shift, [*grid, headline(params, "video"), *more])
 
 
-def tested(params: Params, inputs: Inputs, kind: str, scale: float, more: Iterable[float] = ()) -> list[Tested]:
+def tested(params: Params, inputs: Inputs, kind: str, scale: float, more: Iterable[float] = ()) -> list[Swept]:
     """The shifts in use that fit these inputs: single frames have no time that a shift could change.
 
     Raises:
         UserError: a section that is not right, or a level that is out of its shift's range.
     """
-    found, moments = [], None
+    found, known = [], None
     for name in params.shifts_of("video"):
         apply, swept = apply_of(params, name), levels(params, name, more)
         if apply.sees == "time" and kind == "frames":
             continue
-        if apply.converts and moments is None:
-            moments = View(inputs, apply).moments(params.video.evaluation.batch)
-        strengths = apply.strengths(swept, scale, *(moments or (0.0, 0.0)))
-        found.append(Tested(apply, swept, strengths))
+        if apply.converts and known is None:
+            known = moments(inputs, params.video.evaluation.batch)
+        strengths = apply.strengths(swept, scale, *(known or (0.0, 0.0)))
+        found.append(Swept(apply, swept, strengths))
     return found
 
 
-def scorings(params: Params, prepared: Prepared, item: Item) -> list[Scoring]:
-    """How the cells of a video item are scored, a shift each."""
+def scoring(params: Params, prepared: Prepared, item: Item) -> Scoring:
+    """How the cells of a video item are scored, under every shift in use that fits its inputs."""
     model, evaluation = item.cells[0].model, params.video.evaluation
     budget, module = budget_of(params, model), load("models", model)
     task, own = TASKS[module.INPUTS], [cell.eps for cell in item.cells]
     elements, inputs = item.feed.elements, task.inputs(prepared, budget, "test")
-    return [
-        Scoring(
-            profile=params.profile,
-            shift=test.apply.name,
-            measure=partial(_measure, params, prepared, task, test, item.feed.device),
-            problem=partial(problem, params),
-            definition={
+    found = tested(params, inputs, module.INPUTS, sigma(params, prepared), own)
+    tests = {test.apply.name: test for test in found}
+    return Scoring(
+        profile=params.profile,
+        measure=partial(_measure, params, prepared, task, tests, item.feed.device),
+        problem=partial(problem, params),
+        definitions={
+            shift: {
                 "levels": test.levels,
                 "evaluation": evaluation.model_dump(exclude=UNREAD),
                 "test": budget.test_inputs,
                 "tolerance": params.video.tolerance,
-                "shift": params.shifts[test.apply.name],
-                "code": digest((__name__, f"descent.shifts.{test.apply.name}")),
-            },
-            elements=None if elements is None else elements // budget.batch * evaluation.batch,
-            inputs=len(inputs),
-            trained=test.apply.name == TRAINED,
-        )
-        for test in tested(params, inputs, module.INPUTS, sigma(params, prepared), own)
-    ]
+                "shift": params.shifts[shift],
+                "code": digest((__name__, f"descent.shifts.{shift}")),
+            }
+            for shift, test in tests.items()
+        },
+        elements=None if elements is None else elements // budget.batch * evaluation.batch,
+        inputs=len(inputs),
+    )
 
 
 def beside(params: Params, dataset: str, items: Sequence[Item]) -> list[Job]:
@@ -116,7 +108,7 @@ def references(params: Params, prepared: Prepared, device: torch.device, firsts:
         firsts: a cell of each model.
     """
     evaluation, scale = params.video.evaluation, sigma(params, prepared)
-    known: dict[str | tuple, list[tuple[Tested, str, Sweep]]] = {}  # by what the maps are measured on
+    known: dict[str | tuple, list[tuple[Swept, str, Sweep]]] = {}  # by what the maps are measured on
     classical = {name: cache(partial(Once, told)) for name, told in CLASSICAL.items()}  # for all models' spaces
     tables = []
     for first in firsts:
@@ -130,18 +122,20 @@ def references(params: Params, prepared: Prepared, device: torch.device, firsts:
         task = TASKS[module.INPUTS]
         cells = {cell.arm: cell for cell in reference_cells(params, prepared.name, model)}
         if key not in known:
-            tests, run = task.inputs(prepared, budget, "test"), []
-            frames = prepared.whole("test", limit=evaluation.classical_frames)
-            for test in tested(params, tests, module.INPUTS, scale):
-                ask = partial(sweep, apply=test.apply, sigma=scale, cells=1, settings=evaluation, device=device)
-                for name, plain in PLAIN.items():
-                    if name in cells:
-                        run.append((test, name, ask(Map(space, plain), tests, test.strengths)))
-                for name, told in classical.items() if test.apply.name == TRAINED else ():
-                    # A filter is told the level, so that every level has its own.
-                    parts = [ask(Map(space, told(level * scale)), frames, [level]) for level in test.levels]
-                    run.append((test, name, _joined(parts)))
-            known[key] = run
+            tests, frames = (
+                task.inputs(prepared, budget, "test"),
+                prepared.whole("test", limit=evaluation.classical_frames),
+            )
+            swept = tested(params, tests, module.INPUTS, scale)
+            ask = partial(sweep, sigma=scale, cells=1, settings=evaluation, device=device)
+            known[key] = []
+            for name in (name for name in PLAIN if name in cells):
+                found = ask(Map(space, PLAIN[name]), tests, swept)
+                known[key] += [(test, name, one) for test, one in zip(swept, found, strict=True)]
+            for test in (test for test in swept if test.apply.name == TRAINED):
+                known[key] += [
+                    (test, name, _told(ask, space, told, scale, frames, test)) for name, told in classical.items()
+                ]
         told_units = units(params, task, space)
         for test, name, found in known[key]:
             rows = [*rows_in_units(told_units, cells[name], found, test.levels, 0)]
@@ -164,47 +158,70 @@ def _references(
     return references(params, prepared, device, firsts)
 
 
-def _joined(parts: Sequence[Sweep]) -> Sweep:
-    return Sweep(
-        np.concatenate([part.by_item for part in parts]),
-        parts[0].sizes,
-        np.concatenate([part.clipped for part in parts]),
-        np.concatenate([part.similarity for part in parts]),
+def _told(
+    ask: Callable[..., list[Sweep]],
+    space: nn.Module,
+    told: Callable[[float], Filter],
+    scale: float,
+    frames: Inputs,
+    test: Swept,
+) -> Sweep:
+    """The sweep of a filter that is told the level, so that every level has its own."""
+    every = [
+        ask(Map(space, told(level * scale)), frames, [Swept(test.apply, [level], [level])])[0]
+        for level in test.levels
+    ]
+    by_item, clipped, similarity = (
+        np.concatenate([getattr(one, name) for one in every]) for name in ("by_item", "clipped", "similarity")
     )
+    return Sweep(by_item, every[0].sizes, clipped, similarity)
 
 
 def _measure(
     params: Params,
     prepared: Prepared,
     task: type[DenoisingTask],
-    test: Tested,
+    tests: dict[str, Swept],
     device: torch.device,
     net: nn.Module,
     stack: Sequence[Cell],
+    shifts: Sequence[str],
     progress: Callable[[int], Any],
-) -> list[list[Row]]:
+) -> Measured:
     evaluation, budget = params.video.evaluation, budget_of(params, stack[0].model)
     inputs, scale = task.inputs(prepared, budget, "test"), sigma(params, prepared)
+    asked, sizes = [tests[shift] for shift in shifts], (len(stack), evaluation, device)
     with autocast(device, params.precision_of("video")):
-        sizes = (len(stack), evaluation, device, progress)
-        found = sweep(net.to(device), inputs, test.strengths, test.apply, scale, *sizes)
+        swept = sweep(net.to(device), inputs, asked, scale, *sizes, progress)
     told = units(params, task, net)
-    rows = [[*rows_in_units(told, cell, found, test.levels, index)] for index, cell in enumerate(stack)]
-    resamples = replicates.counts(stack[0].dataset, len(found.sizes), evaluation)
-    errors = replicates.mean(found.by_item, found.sizes, resamples)
-    for index, cell in enumerate(stack):
+    resamples = replicates.counts(stack[0].dataset, len(swept[0].sizes), evaluation)
+    for test, found in zip(asked, swept, strict=True):
+        errors = replicates.mean(found.by_item, found.sizes, resamples)
+        rows = [_of_cell(params, told, stack, found, test, errors, index) for index in range(len(stack))]
         if test.apply.name == TRAINED:
-            scores = _scores(params, told, cell, errors[:, index], test.levels)
-        else:
-            scores = {"log_rmse": _log_rmse(told, errors[:, index]).mean(axis=0)}
-        rows[index] += replicates.rows(scores, len(found.sizes), cell.eps, cell.layers)
+            own = [cell.eps for cell in stack]
+            with autocast(device, params.precision_of("video")):
+                by_layer = qualities(net, inputs, own, test.apply, scale, evaluation, device)
+            rows = [[*of_cell, *layer_rows(by_layer[:, index], own[index])] for index, of_cell in enumerate(rows)]
+        yield test.apply.name, rows
+
+
+def _of_cell(
+    params: Params,
+    told: Units,
+    stack: Sequence[Cell],
+    found: Sweep,
+    test: Swept,
+    errors: Float[np.ndarray, "levels cells depth resamples"],
+    index: int,
+) -> list[Row]:
+    cell, own = stack[index], errors[:, index]
     if test.apply.name == TRAINED:
-        own = [cell.eps for cell in stack]
-        with autocast(device, params.precision_of("video")):
-            by_layer = qualities(net, inputs, own, test.apply, scale, evaluation, device)
-        for index, cell in enumerate(stack):
-            rows[index] += layer_rows(by_layer[:, index], cell.eps)
-    return rows
+        scores = _scores(params, told, cell, own, test.levels)
+    else:
+        scores = {"log_rmse": _log_rmse(told, own).mean(axis=0)}
+    resampled = replicates.rows(scores, len(found.sizes), cell.eps, cell.layers)
+    return [*rows_in_units(told, cell, found, test.levels, index), *resampled]
 
 
 def _scores(
@@ -232,6 +249,6 @@ def _log_rmse(
     return np.log(units.grays) + np.log(error[:, -1]) / 2
 
 
-def _strengths(test: Tested) -> Iterable[Row]:
+def _strengths(test: Swept) -> Iterable[Row]:
     for level, strength in zip(test.levels, test.strengths, strict=True):
         yield {"split": "test", "gamma": level, "layer": 0, "metric": "strength", "value": strength}

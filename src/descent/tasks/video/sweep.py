@@ -1,8 +1,9 @@
-"""Video out of distribution: every layer's error over a sweep of the levels of a shift."""
+"""Video out of distribution: every layer's error over sweeps of the levels of shifts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,8 +19,16 @@ from descent.tasks.video.views import View
 from descent.training.noise import TEST, Stream
 
 # Many small operations cost more than few large ones, up to a size: numbers of answers
-TOGETHER = 2**22  # of the last layer that are scored at once
+TOGETHER = 2**20  # of the last layer that are scored at once
 FORWARD = 2**18  # of a layer that go through the models at once
+
+
+class Swept(NamedTuple):
+    """A shift, the levels that rows name, and what it is handed for these."""
+
+    apply: Shifted
+    levels: Sequence[float]
+    strengths: Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -45,61 +54,74 @@ class Sweep:
 def sweep(
     model: nn.Module,
     inputs: Inputs,
-    levels: Sequence[float],
-    apply: Shifted,
+    tests: Sequence[Swept],
     sigma: float,
     cells: int,
     settings: Evaluation,
     device: torch.device,
     progress: Callable[[int], Any] = lambda count: None,
-) -> Sweep:
-    """Evaluate a stack on all inputs at every level of a shift.
+) -> list[Sweep]:
+    """Evaluate a stack on all inputs at every level of every shift: a Sweep each.
 
     Common random numbers: they depend on the batch and the draw alone, so they are the same for all cells, arms,
-    models and levels. Each clean batch is read once for all levels, and shifted once a level for all cells; levels
+    models and levels. Each clean batch is read once for all shifts, and shifted once a level for all cells; levels
     of a small one go through the models together.
 
     Args:
-        levels: the shift's own strengths.
         sigma: noise scale in [0, 1] units.
         cells: the size of the model's cells axis.
-        progress: called with the number of inputs done, times cells.
+        progress: called with the number of inputs done under a shift, times cells.
     """
     items = np.unique(inputs.item, return_inverse=True)[1]
-    sizes, view = np.bincount(items), View(inputs, apply)
-    error, last, count = 0.0, 0.0, 0
+    sizes, view = np.bincount(items), View(inputs, [test.apply for test in tests])
+    sums = [(0.0, 0.0) for _ in tests]
     for start in range(0, len(inputs), settings.batch):
         index = np.arange(start, min(start + settings.batch, len(inputs)))
-        seen = view.read(index)[None].to(device).float() / 255
-        clean = view.of_model(seen)
-        answer = model.target(clean)
-        # Where right answers move with the inputs, each level has its own, and is scored by itself.
-        together, forward = (max(1, size // (cells * answer.numel())) for size in (TOGETHER, FORWARD))
-        if apply.equivariant:
-            together = forward = 1
+        read = view.read(index)
         member = one_hot(torch.from_numpy(items[index]), len(sizes)).to(device).double()
-        for draw in range(settings.noise_draws):
-            stream = Stream(TEST, settings.seed, start, draw, device=device)
-            batch, of_last = [], []
-            for first in range(0, len(levels), together):
-                given = []
-                scored = levels[first : first + together]
-                for own in (scored[at : at + forward] for at in range(0, len(scored), forward)):
-                    shifted = (apply(seen, torch.tensor([level], device=device), stream, sigma) for level in own)
-                    noisy = torch.cat([view.of_model(pixels) for pixels in shifted], dim=1)
-                    right = model.target(noisy) if apply.equivariant else answer
-                    last_layer, all_layers = _errors(model, right, noisy.repeat(cells, *[1] * (noisy.dim() - 1)))
-                    given.append(last_layer)
-                    batch.append(all_layers)
-                found = _of_last(model, right, torch.cat(given).flatten(0, 1))
-                of_last.append(found.unflatten(1, (-1, cells)).swapaxes(0, 1))
-            error = error + torch.cat(batch) @ member
-            last = last + torch.cat(of_last)
-            count += len(index)
-        progress(len(index) * cells)
-    by_item = error.cpu().numpy() / (sizes * settings.noise_draws)
-    clipped, alike = (last / count).cpu().numpy().swapaxes(0, 1)
-    return Sweep(by_item, sizes, clipped, alike)
+        for number, test in enumerate(tests):
+            seen = view.handed(read, test.apply)[None].to(device).float() / 255
+            of_model = partial(view.of_model, shift=test.apply)
+            for draw in range(settings.noise_draws):
+                stream = Stream(TEST, settings.seed, start, draw, device=device)
+                error, last = _at_levels(model, seen, of_model, test, stream, sigma, cells)
+                sums[number] = sums[number][0] + error @ member, sums[number][1] + last
+            progress(len(index) * cells)
+    found = []
+    for error, last in sums:
+        clipped, alike = (last / (len(inputs) * settings.noise_draws)).cpu().numpy().swapaxes(0, 1)
+        found.append(Sweep(error.cpu().numpy() / (sizes * settings.noise_draws), sizes, clipped, alike))
+    return found
+
+
+def _at_levels(
+    model: nn.Module,
+    seen: Float[Tensor, "1 batch ..."],
+    of_model: Callable[[Tensor], Tensor],
+    test: Swept,
+    stream: Stream,
+    sigma: float,
+    cells: int,
+) -> tuple[Float[Tensor, "levels cells depth batch"], Float[Tensor, "levels 2 cells"]]:
+    """Of one batch the errors of every layer, and `_of_last` at every level."""
+    answer = model.target(of_model(seen))
+    # Where right answers move with the inputs, each level has its own, and is scored by itself.
+    together, forward = (max(1, size // (cells * answer.numel())) for size in (TOGETHER, FORWARD))
+    if test.apply.equivariant:
+        together = forward = 1
+    errors, of_last = [], []
+    for first in range(0, len(test.strengths), together):
+        given, scored = [], test.strengths[first : first + together]
+        for own in (scored[at : at + forward] for at in range(0, len(scored), forward)):
+            shifted = (test.apply(seen, torch.tensor([level], device=seen.device), stream, sigma) for level in own)
+            noisy = torch.cat([of_model(pixels) for pixels in shifted], dim=1)
+            right = model.target(noisy) if test.apply.equivariant else answer
+            last_layer, all_layers = _errors(model, right, noisy.repeat(cells, *[1] * (noisy.dim() - 1)))
+            given.append(last_layer)
+            errors.append(all_layers)
+        found = _of_last(model, right, torch.cat(given).flatten(0, 1))
+        of_last.append(found.unflatten(1, (-1, cells)).swapaxes(0, 1))
+    return torch.cat(errors), torch.cat(of_last)
 
 
 def _errors(

@@ -17,13 +17,13 @@ from descent.config import Params
 from descent.runner import scores
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
-from descent.runner.scores import Scoring
+from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import budget_of, of_model, problem
 from descent.tasks.common.shifted import apply_of
 from descent.tasks.video.batches import TASKS, DenoisingTask, Inputs
 from descent.tasks.video.data import Prepared, load
 from descent.tasks.video.feed import sigma
-from descent.tasks.video.sweep import sweep
+from descent.tasks.video.sweep import Swept, sweep
 from descent.tasks.video.units import UNREAD, rows, units
 from descent.training.devices import autocast
 
@@ -53,20 +53,20 @@ def scoring(params: Params, own: Prepared, others: Sequence[Prepared], item: Ite
     budget, elements, scale = budget_of(params, model), item.feed.elements, sigma(params, own)
     return Scoring(
         profile=params.profile,
-        shift=TRANSFER,
         measure=partial(_measure, params, others, scale, item.feed.device),
         problem=partial(problem, params),
-        definition={
-            "levels": evaluation.transfer,
-            "sigma": scale,
-            "tested": [other.digest for other in others],
-            "evaluation": evaluation.model_dump(exclude=UNREAD),
-            "test": budget.test_inputs,
-            "code": digest((__name__, f"descent.shifts.{TRAINED}")),
+        definitions={
+            TRANSFER: {
+                "levels": evaluation.transfer,
+                "sigma": scale,
+                "tested": [other.digest for other in others],
+                "evaluation": evaluation.model_dump(exclude=UNREAD),
+                "test": budget.test_inputs,
+                "code": digest((__name__, f"descent.shifts.{TRAINED}")),
+            },
         },
         elements=None if elements is None else elements // budget.batch * evaluation.batch,
         inputs=sum(len(_inputs(params, model, other)) for other in others),
-        trained=False,
     )
 
 
@@ -77,21 +77,22 @@ def _measure(
     device: torch.device,
     net: nn.Module,
     stack: Sequence[Cell],
+    shifts: Sequence[str],
     progress: Callable[[int], Any],
-) -> list[list[Row]]:
+) -> Measured:
     named, model = set(params.video.evaluation.transfer), stack[0].model
     levels, apply = sorted(named | {cell.eps for cell in stack}), apply_of(params, TRAINED)
     found: list[list[Row]] = [[] for _ in stack]
     for other in others:
         inputs, sizes = _inputs(params, model, other), (len(stack), params.video.evaluation, device, progress)
         with autocast(device, params.precision_of("video")):
-            swept = sweep(net.to(device), inputs, levels, apply, scale, *sizes)
+            [swept] = sweep(net.to(device), inputs, [Swept(apply, levels, levels)], scale, *sizes)
         told = units(params, _task(model), net)
         for index, cell in enumerate(stack):
             own = named | {cell.eps}  # its neighbours' levels are no business of a cell
             tested = rows(told, cell, swept, levels, index)
             found[index] += [row | {"tested": other.name} for row in tested if row["gamma"] in own]
-    return found
+    yield TRANSFER, found
 
 
 def _inputs(params: Params, model: str, prepared: Prepared) -> Inputs:
