@@ -4,11 +4,17 @@ import sys
 
 from descent import config, errors
 from descent.costs.ahead import line
+from descent.costs.parts import UntestableError
+from descent.runner.announced import UNTESTABLE
 
 
 def main(*words: str) -> None:
-    """Print one line, or none where nothing is left to train."""
-    found = line(config.load(), *words)
+    """Print one line, or none where nothing is left; exit with UNTESTABLE where that could not be tested."""
+    try:
+        found = line(config.load(), *words)
+    except UntestableError as error:
+        print(error, file=sys.stderr)
+        sys.exit(UNTESTABLE)
     if found is not None:
         print(found, flush=True)
 

@@ -84,6 +84,31 @@ def test_the_stage_itself_tells_what_is_left_and_then_nothing(
     assert capfd.readouterr().out == "", "nothing is left"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"shifts.blur": {"levels": [99.0]}}, "shifts.blur is not right"),
+        ({"video.evaluation.energies": [0.15, 40.0]}, "salt_and_pepper"),
+    ],
+)
+def test_a_level_out_of_a_shifts_range_is_told_before_anything_is_trained(
+    changes: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_project(tmp_path, monkeypatch)
+    changes |= {"video.models": ["dust"], "video.datasets": [DATASET], "text.datasets": [], "lm.datasets": []}
+    changes |= {"studies": [], "profiles.demo.data": {"ucsd": {"path": "ucsd"}}}
+    changes |= {"profiles.demo.video.shifts": ["gaussian", "blur", "salt_and_pepper"]}
+    write_params(tmp_path, changes)
+    meta = Path("data/prepared") / DATASET / "meta.json"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"profile": "demo"}))
+    words = [sys.executable, "-m", "stages.train", "video", DATASET, "dust"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment())
+    assert done.returncode == 1 and done.stderr.startswith("\ntrain.py: nothing was trained, since"), done.stderr
+    assert said in done.stderr and "Traceback" not in done.stderr
+    assert not list(Path("data/runs").rglob("cell.json"))
+
+
 def test_one_that_cannot_begin_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(command: list[str], **options: Any) -> None:
         raise OSError("no more processes")

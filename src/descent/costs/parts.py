@@ -104,11 +104,9 @@ class Costs:
             found = []
             for stacks in alike.values():
                 found += len(stacks) * [self._stack(params, feed, shape, stacks[0], settings)]
-            scored = of_task(task, "evaluate").scoring(params, data, item)
-            shifts = [shift for shift in scored.definitions if shift == TRAINED or first.experiment in TASKS]
+            inputs = _tested(params, task, data, item)
             steps = feed.epochs * feed.task([first]).steps
-        levels = sum(len(levels_of(params, task, shift, {cell.eps for cell in cells})) for shift in shifts)
-        passes = scored.inputs * levels * getattr(params, task).evaluation.noise_draws / feed.batch
+        passes = inputs * getattr(params, task).evaluation.noise_draws / feed.batch
         scoring = [passes * step.forward for step, _ in found]
         memory = sorted((COPIES * one.weights + one.frozen + one.held for one, _ in found), reverse=True)
         return Part(
@@ -151,6 +149,21 @@ class Costs:
         for own in sorted(seconds, reverse=True):
             busy[busy.index(min(busy))] += own
         return max(busy)
+
+
+class UntestableError(UserError):
+    """What is to be trained cannot be tested as params.yaml has it."""
+
+
+def _tested(params: Params, task: str, data: object, item: Item) -> int:
+    """How many inputs a cell is tested on, one counted again at every level of every shift."""
+    eps, studied = {cell.eps for cell in item.cells}, item.cells[0].experiment not in TASKS
+    try:
+        scored = of_task(task, "evaluate").scoring(params, data, item)
+        shifts = [shift for shift in scored.definitions if shift == TRAINED or not studied]
+        return scored.inputs * sum(len(levels_of(params, task, shift, eps)) for shift in shifts)
+    except UserError as error:
+        raise UntestableError(str(error)) from error
 
 
 def _setting(params: Params, cell: Cell) -> Setting:

@@ -5,23 +5,30 @@ import sys
 from contextlib import suppress
 
 from descent.config import Params
+from descent.errors import UserError
 
 PATIENCE = 60  # seconds, after which a stage begins without
+UNTESTABLE = 3  # the exit code that ends the stage
 
 
 def announce(params: Params, *words: str) -> None:
     """Have `stages.ahead` say what is left to train of these words, if data are real and this host trains them.
 
-    Its failure ends no stage.
+    Its failure ends no stage, but for what evaluation would end with after all has been trained.
 
     It is a process of its own, so that what it has to know (how cells are tested, what stands in for data) is
     nothing that training depends on, and so that torch has not run where workers are forked.
+
+    Raises:
+        UserError: cells that could not be tested, e.g. since a shift's level is out of its range.
     """
     real = not all("generate" in source for source in params.budget.data.values())
     if words and real and params.executor == "local":
         with suppress(OSError, subprocess.SubprocessError):
             command = [sys.executable, "-m", "stages.ahead", *words]
             # A session of its own: Ctrl-C is for the stage, which ends it.
-            subprocess.run(
-                command, stderr=subprocess.DEVNULL, timeout=PATIENCE, start_new_session=True, check=False
+            found = subprocess.run(
+                command, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, start_new_session=True, check=False
             )
+            if found.returncode == UNTESTABLE:
+                raise UserError(f"nothing was trained, since it could not be tested: {found.stderr.strip()}")
