@@ -11,7 +11,7 @@ from descent.cells import study_cells
 from descent.config import Params
 from descent.figures.parts import ablations, curves, remarks, style
 
-STUDIES = ("controls", "controls_ut")
+STUDIES = ("controls", "controls_ut", "controls_dust_overcomplete")
 TASK = "video"
 WHERE = {"out": r"out of distribution ($\gamma>\epsilon$)", "in": r"in distribution ($\gamma\leq\epsilon$)"}
 COLUMNS = {
