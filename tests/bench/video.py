@@ -27,7 +27,7 @@ from descent.tasks.video.evaluate import tested
 from descent.tasks.video.prepare import prepare
 from descent.tasks.video.raw import fetch
 from descent.tasks.video.schema import Generate, Source
-from descent.tasks.video.sweep import Swept, sweep
+from descent.tasks.video.sweep import AtLevels, sweep
 from tests.bench.steps import SIZES, Size, device, dust, ratio
 from tests.bench.table import record
 
@@ -86,12 +86,12 @@ def sweeping(values: Params, size: Size, cells: int) -> None:
         for _ in range(levels * len(inputs) // size.batch):
             [net.readout(state) for state in net.states(batch)]
 
-    def share(tests: Sequence[Swept]) -> float:
+    def share(tests: Sequence[AtLevels]) -> float:
         ask = partial(sweep, net, inputs, tests, 0.25, cells, budget, device())
         return ratio(ask, partial(passes, sum(len(test.levels) for test in tests)))[2]
 
     levels = np.linspace(0, 0.6, LEVELS).tolist()
-    found = share([Swept(apply_of(values, TRAINED), levels, levels)])
+    found = share([AtLevels(apply_of(values, TRAINED), levels, levels)])
     print(f"{LEVELS} levels, {setting}: {found:.2f} passes a level (1.1)")
     record("forward passes a gamma", f"{setting}, {LEVELS} levels", found, "at most 1.1", device())
     tests = tested(values, inputs, "patches", 0.25)

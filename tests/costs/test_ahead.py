@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from descent.config import Params
 from descent.costs import ahead
 from descent.costs.parts import Costs, Part
+from descent.errors import UserError
 from descent.runner import announced
 from tests.fakes.core import DATASET, enter_project, environment, small_params, write_params
 
@@ -82,6 +84,18 @@ def test_the_stage_itself_tells_what_is_left_and_then_nothing(
         assert done.stdout.startswith("video-ucsd: 12 of 12 cells to train"), "before anything else"
         announced.announce(small_params(REAL), *words)
     assert capfd.readouterr().out == "", "nothing is left"
+
+
+@pytest.mark.parametrize(("code", "ends"), [(announced.UNTESTABLE, True), (1, False), (0, False)])
+def test_what_could_not_be_tested_ends_the_stage_and_no_other_failure_does(
+    code: int, ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(command: list[str], **options: Any) -> subprocess.CompletedProcess:
+        return subprocess.CompletedProcess(command, code, stderr=b"shifts.blur: 9 is too much \xff\n")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(UserError, match=r"nothing was trained.*9 is too much") if ends else nullcontext():
+        announced.announce(small_params(REAL), *WORDS)
 
 
 @pytest.mark.slow

@@ -96,6 +96,7 @@ class Costs:
             data = data or standin(params, first.dataset, first.model, Path(folder))
             feed = of_task(task, "feed").feed(params, data, first.model, self.device)
             item = Item(name, Path(), [*cells], settings, feed, lambda: iter(()))
+            inputs = _tested(params, task, data, item) if missing else 0  # before anything is timed
             planned = len(item.stacks(cells, settings, feed.elements))
             torch.set_num_threads(threads(planned))
             alike: dict[tuple, list[list[Cell]]] = {}
@@ -104,7 +105,6 @@ class Costs:
             found = []
             for stacks in alike.values():
                 found += len(stacks) * [self._stack(params, feed, shape, stacks[0], settings)]
-            inputs = _tested(params, task, data, item)
             steps = feed.epochs * feed.task([first]).steps
         passes = inputs * getattr(params, task).evaluation.noise_draws / feed.batch
         scoring = [passes * step.forward for step, _ in found]

@@ -14,7 +14,8 @@ UNTESTABLE = 3  # the exit code that ends the stage
 def announce(params: Params, *words: str) -> None:
     """Have `stages.ahead` say what is left to train of these words, if data are real and this host trains them.
 
-    Its failure ends no stage, but for what evaluation would end with after all has been trained.
+    Its failure ends no stage, nor does one that is not ready in time; what evaluation would end with, after all
+    has been trained, ends it at once.
 
     It is a process of its own, so that what it has to know (how cells are tested, what stands in for data) is
     nothing that training depends on, and so that torch has not run where workers are forked.
@@ -28,7 +29,8 @@ def announce(params: Params, *words: str) -> None:
             command = [sys.executable, "-m", "stages.ahead", *words]
             # A session of its own: Ctrl-C is for the stage, which ends it.
             found = subprocess.run(
-                command, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, start_new_session=True, check=False
+                command, stderr=subprocess.PIPE, timeout=PATIENCE, start_new_session=True, check=False
             )
             if found.returncode == UNTESTABLE:
-                raise UserError(f"nothing was trained, since it could not be tested: {found.stderr.strip()}")
+                told = found.stderr.decode(errors="replace").strip()
+                raise UserError(f"nothing was trained, since it could not be tested: {told}")

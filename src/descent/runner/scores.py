@@ -73,7 +73,7 @@ def evaluate(label: str, asked: Sequence[tuple[Item, Scoring]], beside: Sequence
         return []
     known = [_known(item, scoring) for item, scoring in asked]
     total = sum(len(own.missing) * scoring.inputs for own, (_, scoring) in zip(known, asked, strict=True))
-    planned = len(beside) + sum(len(own.stacks) for own in known)
+    planned = len(beside) + sum(own.planned for own in known)
     work = [job for own, pair in zip(known, asked, strict=True) for job in _jobs(*pair, own, planned)]
     with Bar(total=total, desc=label, unit="input") as bar:
         found = run_all([*beside, *work], asked[0][0].feed.device, bar.update)
@@ -91,6 +91,7 @@ class Known:
     files: dict[Place, Path]
     tables: dict[Place, pd.DataFrame | None]
     stacks: list[tuple[tuple[str, ...], list[Cell]]]  # what is to be scored, and under which shifts
+    planned: int  # stacks there would be had nothing been scored before
 
     @property
     def missing(self) -> list[Place]:
@@ -126,17 +127,19 @@ def _known(item: Item, scoring: Scoring) -> Known:
         for shifts, cells in gone.items()
         for stack in item.stacks(cells, settings, scoring.elements)
     ]
-    return Known(settings, files, tables, stacks)
+    planned = len(item.stacks(item.cells, settings, scoring.elements))
+    return Known(settings, files, tables, stacks, planned)
 
 
 def _jobs(item: Item, scoring: Scoring, known: Known, planned: int) -> Iterable[Job]:
     for shifts, stack in known.stacks:
-        yield from jobs([stack], _work(item, scoring, known, shifts), planned)
+        yield from jobs([stack], _work(item, scoring, known, shifts, stack), planned)
 
 
-def _work(item: Item, scoring: Scoring, known: Known, shifts: Sequence[str]) -> Work:
-    feed, files = item.feed, known.files
-    return partial(_score_stack, item.runs, feed.build, feed.tolerance, scoring, known.settings, files, shifts)
+def _work(item: Item, scoring: Scoring, known: Known, shifts: Sequence[str], stack: Sequence[Cell]) -> Work:
+    feed, settings = item.feed, {cell: known.settings[cell] for cell in stack}
+    files = {(shift, cell): known.files[shift, cell] for shift in shifts for cell in stack}
+    return partial(_score_stack, item.runs, feed.build, feed.tolerance, scoring, settings, files, shifts)
 
 
 def _score_file(scoring: Scoring, shift: str, cell: Cell, fingerprint: str) -> Path:

@@ -17,7 +17,7 @@ from descent.tasks.video import evaluate as evaluation
 from descent.tasks.video.batches import FrameTask, SequenceTask
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.feed import feed, sigma
-from descent.tasks.video.sweep import Sweep, Swept, sweep
+from descent.tasks.video.sweep import AtLevels, Sweep, sweep
 from descent.training.loop import Task
 from tests.fakes.core import (
     SIZE,
@@ -49,7 +49,7 @@ def task(prepared: Prepared, of: list, **budget: object) -> FrameTask:
 def swept(model: torch.nn.Module, prepared: Prepared, gammas: list[float], **changes: object) -> Sweep:
     params = vit_params({"video.evaluation": changes})
     frames = FrameTask.inputs(prepared, budget_of(params, "vit"), "test")
-    noise = Swept(apply_of(params, "gaussian"), gammas, gammas)
+    noise = AtLevels(apply_of(params, "gaussian"), gammas, gammas)
     [found] = sweep(model, frames, [noise], prepared.sigma, 1, params.video.evaluation, CPU)
     return found
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from descent.models.parts.denoiser import Denoiser
 from descent.tasks.common.shifted import apply_of
 from descent.tasks.video.quality import psnr, ssim
-from descent.tasks.video.sweep import Swept, sweep
+from descent.tasks.video.sweep import AtLevels, sweep
 from descent.training.devices import exact
 from descent.training.noise import TEST, Stream
 from tests.fakes.core import small_params, write_prepared
@@ -109,7 +109,7 @@ def test_the_sweep_gives_the_mean_ssim_of_the_clipped_last_answers_as_pictures(t
     big = rng.integers(0, 256, (len(frames), 16, 16), dtype=np.uint8)
     np.save(prepared.folder / "test.npy", big)
     settings = small_params({"video.evaluation": {"batch": 5, "noise_draws": 2}})
-    noise = Swept(apply_of(settings, "gaussian"), [0.0, 0.5], [0.0, 0.5])
+    noise = AtLevels(apply_of(settings, "gaussian"), [0.0, 0.5], [0.0, 0.5])
     frames, device = prepared.whole("test"), torch.device("cpu")
     [found] = sweep(Halved(), frames, [noise], 0.3, 1, settings.video.evaluation, device)
     clean, each = big.astype(np.float32) / 255, []

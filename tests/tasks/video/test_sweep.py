@@ -17,7 +17,7 @@ from descent.tasks.video import sweep as sweeps
 from descent.tasks.video.data import Prepared, Sequences
 from descent.tasks.video.feed import feed
 from descent.tasks.video.references import PLAIN, Map
-from descent.tasks.video.sweep import Sweep, Swept, sweep
+from descent.tasks.video.sweep import AtLevels, Sweep, sweep
 from descent.tasks.video.views import View
 from tests.fakes.core import TOKENS, small_params, write_prepared
 
@@ -38,8 +38,8 @@ def sweep_of(model: nn.Module, sequences: Sequences, cells: int = 1, **changes: 
     return found
 
 
-def gammas_of(params: Params, shift: str) -> Swept:
-    return Swept(apply_of(params, shift), GAMMAS, GAMMAS)
+def gammas_of(params: Params, shift: str) -> AtLevels:
+    return AtLevels(apply_of(params, shift), GAMMAS, GAMMAS)
 
 
 def test_the_identity_scores_the_noise_it_is_given(prepared: Prepared) -> None:
@@ -123,7 +123,7 @@ def test_each_clean_batch_is_read_once_for_all_shifts_and_levels(
     original = View.read
     monkeypatch.setattr(View, "read", lambda self, index: read.extend(index) or original(self, index))
     params = small_params()
-    tests = [Swept(apply_of(params, shift), [0.5, 1.0], [0.5, 1.0]) for shift in shifts]
+    tests = [AtLevels(apply_of(params, shift), [0.5, 1.0], [0.5, 1.0]) for shift in shifts]
     settings = params.video.evaluation
     sweep(IDENTITY, sequences, tests, 0.2, 1, settings, CPU, told.append)
     assert read == list(range(len(sequences))) and sum(told) == len(shifts) * len(sequences)
@@ -135,7 +135,7 @@ def test_shifts_that_share_what_was_read_score_as_they_do_alone(prepared: Prepar
     sequences = Sequences(frames, np.arange(4) * TOKENS, np.arange(4) % 2, TOKENS, 16, np.arange(7))
     params = small_params()
     tests = [
-        Swept(apply_of(params, shift), [level], [level])
+        AtLevels(apply_of(params, shift), [level], [level])
         for shift, level in {
             "gaussian": 0.5,
             "blur": 2.0,

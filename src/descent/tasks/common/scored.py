@@ -9,6 +9,7 @@ from descent import paths
 from descent.analysis.select import TRAINED
 from descent.components import check, of_task
 from descent.config import Params
+from descent.errors import UserError
 from descent.io.folders import atomic_folder
 from descent.runner import acting, scores
 from descent.runner.executor import Job
@@ -43,13 +44,17 @@ def of_one_study(params: Params, name: str) -> pd.DataFrame:
     Under the shift of training alone: no figure, table or claim asks more of a study's cells.
 
     Raises:
-        UserError: as of_dataset.
+        UserError: as of_dataset, or that shift is not in use.
     """
     item = of_study(params, name)
     if item is None:
         return pd.DataFrame()
     task = params.studied(name).task
     [(_, scoring)] = _asked(params, task, [item])
+    if TRAINED not in scoring.definitions:
+        raise UserError(
+            f"study {name} is scored under {TRAINED}, the noise of training: add it to the shifts of {task}"
+        )
     alone = replace(scoring, definitions={TRAINED: scoring.definitions[TRAINED]})
     return pd.concat(_tables(params, item.name, [item], [(item, alone)]))
 

@@ -32,7 +32,7 @@ from descent.tasks.video.feed import sigma
 from descent.tasks.video.layerwise import qualities
 from descent.tasks.video.layerwise import rows as layer_rows
 from descent.tasks.video.references import CLASSICAL, IDENTITY, PLAIN, Filter, Map, Once
-from descent.tasks.video.sweep import Sweep, Swept, sweep
+from descent.tasks.video.sweep import AtLevels, Sweep, sweep
 from descent.tasks.video.units import UNREAD, Units, units
 from descent.tasks.video.units import rows as rows_in_units
 from descent.tasks.video.views import moments
@@ -46,7 +46,7 @@ def levels(params: Params, shift: str, more: Iterable[float] = ()) -> list[float
     return levels_of(params, "video", shift, [*grid, headline(params, "video"), *more])
 
 
-def tested(params: Params, inputs: Inputs, kind: str, scale: float, more: Iterable[float] = ()) -> list[Swept]:
+def tested(params: Params, inputs: Inputs, kind: str, scale: float, more: Iterable[float] = ()) -> list[AtLevels]:
     """The shifts in use that fit these inputs: single frames have no time that a shift could change.
 
     Raises:
@@ -60,7 +60,7 @@ def tested(params: Params, inputs: Inputs, kind: str, scale: float, more: Iterab
         if apply.converts and known is None:
             known = moments(inputs, params.video.evaluation.batch)
         strengths = apply.strengths(swept, scale, *(known or (0.0, 0.0)))
-        found.append(Swept(apply, swept, strengths))
+        found.append(AtLevels(apply, swept, strengths))
     return found
 
 
@@ -108,34 +108,29 @@ def references(params: Params, prepared: Prepared, device: torch.device, firsts:
         firsts: a cell of each model.
     """
     evaluation, scale = params.video.evaluation, sigma(params, prepared)
-    known: dict[str | tuple, list[tuple[Swept, str, Sweep]]] = {}  # by what the maps are measured on
+    known: dict[str | tuple, list[tuple[AtLevels, str, Sweep]]] = {}  # by what the maps are measured on
     classical = {name: cache(partial(Once, told)) for name, told in CLASSICAL.items()}  # for all models' spaces
     tables = []
     for first in firsts:
         model = first.model
         module, budget = load("models", model), budget_of(params, model)
-        inputs = VideoInputs(params.video.frame.patch, params.local_data)
         if hasattr(module, "space"):
-            space, key = module.space(settings_by_arm(params, model)[first.arm], budget, inputs), model
+            own = VideoInputs(params.video.frame.patch, params.local_data)
+            space, key = module.space(settings_by_arm(params, model)[first.arm], budget, own), model
         else:
             space, key = Pixels(), (module.INPUTS, budget.test_inputs, budget.tokens)
         task = TASKS[module.INPUTS]
         cells = {cell.arm: cell for cell in reference_cells(params, prepared.name, model)}
         if key not in known:
-            tests, frames = (
-                task.inputs(prepared, budget, "test"),
-                prepared.whole("test", limit=evaluation.classical_frames),
-            )
-            swept = tested(params, tests, module.INPUTS, scale)
+            inputs = task.inputs(prepared, budget, "test")
+            frames = prepared.whole("test", limit=evaluation.classical_frames)
+            tests = tested(params, inputs, module.INPUTS, scale)
             ask = partial(sweep, sigma=scale, cells=1, settings=evaluation, device=device)
-            known[key] = []
-            for name in (name for name in PLAIN if name in cells):
-                found = ask(Map(space, PLAIN[name]), tests, swept)
-                known[key] += [(test, name, one) for test, one in zip(swept, found, strict=True)]
-            for test in (test for test in swept if test.apply.name == TRAINED):
-                known[key] += [
-                    (test, name, _told(ask, space, told, scale, frames, test)) for name, told in classical.items()
-                ]
+            plain = {name: Map(space, PLAIN[name]) for name in PLAIN if name in cells}
+            known[key] = [
+                *_plain(ask, plain, inputs, tests),
+                *_classical(ask, space, classical, scale, frames, tests),
+            ]
         told_units = units(params, task, space)
         for test, name, found in known[key]:
             rows = [*rows_in_units(told_units, cells[name], found, test.levels, 0)]
@@ -158,36 +153,48 @@ def _references(
     return references(params, prepared, device, firsts)
 
 
-def _told(
-    ask: Callable[..., list[Sweep]],
+Ask = Callable[..., list[Sweep]]  # a map, inputs, and shifts at their levels
+Found = Iterable[tuple[AtLevels, str, Sweep]]
+
+
+def _plain(ask: Ask, maps: dict[str, Map], inputs: Inputs, tests: Sequence[AtLevels]) -> Found:
+    for name, own in maps.items():
+        for test, found in zip(tests, ask(own, inputs, tests), strict=True):
+            yield test, name, found
+
+
+def _classical(
+    ask: Ask,
     space: nn.Module,
-    told: Callable[[float], Filter],
+    filters: dict[str, Callable[[float], Filter]],
     scale: float,
     frames: Inputs,
-    test: Swept,
-) -> Sweep:
-    """The sweep of a filter that is told the level, so that every level has its own."""
-    every = [
-        ask(Map(space, told(level * scale)), frames, [Swept(test.apply, [level], [level])])[0]
-        for level in test.levels
-    ]
-    by_item, clipped, similarity = (
-        np.concatenate([getattr(one, name) for one in every]) for name in ("by_item", "clipped", "similarity")
-    )
-    return Sweep(by_item, every[0].sizes, clipped, similarity)
+    tests: Sequence[AtLevels],
+) -> Found:
+    """Under the shift of training alone. A filter is told the level, so that every level has its own."""
+    for test in (test for test in tests if test.apply.name == TRAINED):
+        for name, told in filters.items():
+            levels = [AtLevels(test.apply, [level], [level]) for level in test.levels]
+            every = [ask(Map(space, told(own.levels[0] * scale)), frames, [own])[0] for own in levels]
+            by_item, clipped, similarity = (
+                np.concatenate([getattr(one, part) for one in every])
+                for part in ("by_item", "clipped", "similarity")
+            )
+            yield test, name, Sweep(by_item, every[0].sizes, clipped, similarity)
 
 
 def _measure(
     params: Params,
     prepared: Prepared,
     task: type[DenoisingTask],
-    tests: dict[str, Swept],
+    tests: dict[str, AtLevels],
     device: torch.device,
     net: nn.Module,
     stack: Sequence[Cell],
     shifts: Sequence[str],
     progress: Callable[[int], Any],
 ) -> Measured:
+    """All shifts together, each batch read once; of a stack that is ended half-way no shift is kept."""
     evaluation, budget = params.video.evaluation, budget_of(params, stack[0].model)
     inputs, scale = task.inputs(prepared, budget, "test"), sigma(params, prepared)
     asked, sizes = [tests[shift] for shift in shifts], (len(stack), evaluation, device)
@@ -211,7 +218,7 @@ def _of_cell(
     told: Units,
     stack: Sequence[Cell],
     found: Sweep,
-    test: Swept,
+    test: AtLevels,
     errors: Float[np.ndarray, "levels cells depth resamples"],
     index: int,
 ) -> list[Row]:
@@ -249,6 +256,6 @@ def _log_rmse(
     return np.log(units.grays) + np.log(error[:, -1]) / 2
 
 
-def _strengths(test: Swept) -> Iterable[Row]:
+def _strengths(test: AtLevels) -> Iterable[Row]:
     for level, strength in zip(test.levels, test.strengths, strict=True):
         yield {"split": "test", "gamma": level, "layer": 0, "metric": "strength", "value": strength}

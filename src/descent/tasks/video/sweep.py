@@ -23,7 +23,7 @@ TOGETHER = 2**20  # of the last layer that are scored at once
 FORWARD = 2**18  # of a layer that go through the models at once
 
 
-class Swept(NamedTuple):
+class AtLevels(NamedTuple):
     """A shift, the levels that rows name, and what it is handed for these."""
 
     apply: Shifted
@@ -54,7 +54,7 @@ class Sweep:
 def sweep(
     model: nn.Module,
     inputs: Inputs,
-    tests: Sequence[Swept],
+    tests: Sequence[AtLevels],
     sigma: float,
     cells: int,
     settings: Evaluation,
@@ -98,7 +98,7 @@ def _at_levels(
     model: nn.Module,
     seen: Float[Tensor, "1 batch ..."],
     of_model: Callable[[Tensor], Tensor],
-    test: Swept,
+    test: AtLevels,
     stream: Stream,
     sigma: float,
     cells: int,

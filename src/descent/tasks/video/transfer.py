@@ -23,7 +23,7 @@ from descent.tasks.common.shifted import apply_of
 from descent.tasks.video.batches import TASKS, DenoisingTask, Inputs
 from descent.tasks.video.data import Prepared, load
 from descent.tasks.video.feed import sigma
-from descent.tasks.video.sweep import Swept, sweep
+from descent.tasks.video.sweep import AtLevels, sweep
 from descent.tasks.video.units import UNREAD, rows, units
 from descent.training.devices import autocast
 
@@ -86,7 +86,7 @@ def _measure(
     for other in others:
         inputs, sizes = _inputs(params, model, other), (len(stack), params.video.evaluation, device, progress)
         with autocast(device, params.precision_of("video")):
-            [swept] = sweep(net.to(device), inputs, [Swept(apply, levels, levels)], scale, *sizes)
+            [swept] = sweep(net.to(device), inputs, [AtLevels(apply, levels, levels)], scale, *sizes)
         told = units(params, _task(model), net)
         for index, cell in enumerate(stack):
             own = named | {cell.eps}  # its neighbours' levels are no business of a cell
