@@ -19,6 +19,7 @@ RESAMPLES = 16
 ARMS = ("constrained", "unconstrained")
 LOG_RMSE = {"in": 2.0, "out_of": 2.5}
 ZERO_RMSE = 120.0
+ENDS = (0.15, 0.6)  # the lowest and the highest level of other shifts
 
 
 def real_params(changes: dict[str, Any] | None = None) -> Params:
@@ -66,6 +67,9 @@ class Made:
                     self._scores(cell, f"log_rmse_{where}_distribution", LOG_RMSE[where] + effect)
                 for shift in SHIFTS:
                     self._scores(cell | {"shift": shift}, "log_rmse", LOG_RMSE["out_of"] - gain * ours)
+                    for gamma in ENDS:
+                        rmse = np.exp(LOG_RMSE["out_of"] - gain * ours)
+                        self._add(cell | {"shift": shift}, "rmse", rmse, gamma, depth)
                 for gamma in sorted({*GAMMAS, eps}):
                     inside = "in" if gamma <= eps else "out_of"
                     self._add(cell, "rmse", np.exp(LOG_RMSE[inside] + effects[inside]), gamma, depth)
@@ -102,6 +106,8 @@ class Made:
                 self._add(cell, "accuracy", 0.85 - 0.1 * gamma, gamma, layers)
             for shift in OTHERS.get(experiment, ()):
                 self._scores(cell | {"shift": shift}, "accuracy", 0.7 + gain * (not first))
+                for gamma in ENDS:
+                    self._add(cell | {"shift": shift}, "accuracy", 0.7 + gain * (not first), gamma, layers)
             self._common(cell, 100)
         self._plateau(dataset, model, layers, eps)
         return self

@@ -31,6 +31,7 @@ class Claim:
             have it, or that most have (just half of them counts half).
         capacity: whether both arms must have equally many parameters.
         enforced: whether it is about cells that are held to constraints.
+        shifts: whether it is about shifts that training has not seen.
     """
 
     kind: Literal["gain", "cost", "share", "equivalence"]
@@ -42,6 +43,7 @@ class Claim:
     vote: Literal["sign", "all", "most"] = "sign"
     capacity: bool = True
     enforced: bool = True
+    shifts: bool = False
 
     @property
     def group(self) -> str:
@@ -67,11 +69,11 @@ CLAIMS = {
     "video_ood_vit": Claim("gain", "video", 0.01, "percent"),
     "video_cost_vit": Claim("cost", "video", 0.015, "percent"),
     "video_depth": Claim("gain", "video", 0.01, "percent"),
-    "video_shifts": Claim("gain", "video", 0.01, "percent"),
+    "video_shifts": Claim("gain", "video", 0.01, "percent", shifts=True),
     "text_wins": Claim("share", "text", HALF, "percent"),
     "text_ood": Claim("gain", "text", 0.01, "points", primary=True, light=0.005),
     "text_cost": Claim("cost", "text", 0.005, "points", primary=True),
-    "text_shifts": Claim("gain", "text", 0.01, "points", light=0.005),
+    "text_shifts": Claim("gain", "text", 0.01, "points", light=0.005, shifts=True),
     "text_size": Claim("gain", "text", 0.01, "percent"),
     "alpha_ood": Claim("gain", "alpha", 0.02, "points", primary=True),
     "alpha_cost": Claim("cost", "alpha", 0.003, "points"),
@@ -81,7 +83,7 @@ CLAIMS = {
     "sample_median": Claim("gain", "resilience", 0.05, "plain"),
     "lm_ood": Claim("gain", "lm", 0.01, "points", primary=True),
     "lm_cost": Claim("cost", "lm", 0.005, "points"),
-    "lm_shifts": Claim("gain", "lm", 0.01, "points"),
+    "lm_shifts": Claim("gain", "lm", 0.01, "points", shifts=True),
 }
 
 

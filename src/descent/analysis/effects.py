@@ -5,7 +5,8 @@ Video, with RMSE at the swept levels gamma of the two arms (ours: constrained, t
     gain  G = mean over gamma > eps of ln(RMSE_baseline / RMSE_ours)
     cost  C = mean over gamma <= eps of ln(RMSE_ours / RMSE_baseline)
 
-Under shifts that training has not seen the gain is the mean over all levels of each, then over the shifts.
+Under shifts that training has not seen the gain is the mean over all levels of each, then over the shifts that
+tell the arms apart (telling).
 Texts and language models: differences of mean accuracies over the same levels (cost: the sign turned). What is
 judged by shares of settings is worked out on the test set alone. Both cells of a pair have one seed.
 """
@@ -17,6 +18,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from descent.analysis import telling
 from descent.analysis.evidence import Evidence
 from descent.analysis.select import select
 from descent.analysis.summary import PAIR
@@ -70,9 +72,9 @@ def _video_wins(evidence: Evidence) -> pd.DataFrame:
 
 
 def _video_shifts(evidence: Evidence) -> pd.DataFrame:
-    """The gain at the headline level under the shifts that training has not seen: the mean over their levels, then
-    over the shifts; of models on patches, which all of these fit."""
-    table = evidence.under_shifts("video", "log_rmse")
+    """The gain at the headline level under shifts that training has not seen, a mean over the levels of those that
+    tell; of models on patches, which all of them fit."""
+    table = evidence.under_shifts("video", "log_rmse", telling.by_model(evidence, "video"))
     ours, theirs = evidence.arms(_of(table, evidence.models("patches"), headline(evidence.params, "video")))
     return theirs - ours
 
@@ -117,10 +119,10 @@ def _accuracy(experiment: str, where: Where, sign: int) -> Measure:
 
 
 def _accuracy_shifts(experiment: str) -> Measure:
-    """The same under the shifts that training has not seen: the mean over their levels, then over the shifts."""
+    """The same under shifts that training has not seen: the mean over their levels, then over those that tell."""
 
     def measure(evidence: Evidence) -> pd.DataFrame:
-        table = evidence.under_shifts(experiment, "accuracy")
+        table = evidence.under_shifts(experiment, "accuracy", telling.by_model(evidence, experiment))
         ours, theirs = evidence.arms(_of(table, eps=headline(evidence.params, experiment)))
         return ours - theirs
 

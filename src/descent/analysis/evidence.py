@@ -1,6 +1,6 @@
 """The scores of the results table on every resample, as the scorecard asks for them: no cell is left out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +9,6 @@ import pandas as pd
 
 from descent.analysis.lost import ZERO, chance
 from descent.analysis.select import TRAINED, average, check_named, measured, select
-from descent.analysis.shifts import others
 from descent.analysis.summary import PAIR, cells_table
 from descent.components import TASKS
 from descent.config import Params
@@ -62,15 +61,14 @@ class Evidence:
         rows = select(self.known, experiment=experiment, metric=f"{name}_replicate")
         return self._of_every_cell(experiment, name, rows)
 
-    def under_shifts(self, experiment: str, name: str, named: Sequence[str] = ()) -> pd.DataFrame:
-        """The same as a mean over these shifts, of the cells that have all of them; none named: over those that
-        training has not seen."""
-        named = named or others(self.params, self.task(experiment))
+    def under_shifts(self, experiment: str, name: str, named: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+        """The same as a mean over the shifts that are named for a cell's model; of cells that have all these."""
         rows = measured(select(self.results, experiment=experiment, metric=f"{name}_replicate"))
-        rows = rows[rows["shift"].isin(named)]
+        of_models = [rows[(rows["model"] == model) & rows["shift"].isin(own)] for model, own in named.items()]
+        rows = pd.concat([rows[:0], *of_models])
         by = [*SETTING, "seed", "bin"]
-        whole = rows[rows.groupby(by)["value"].transform("size") == len(named)]
-        return self._of_every_cell(experiment, name, average(whole, by, over=["shift"]).reset_index())
+        whole = rows.groupby(by)["value"].transform("size") == rows["model"].map(lambda model: len(named[model]))
+        return self._of_every_cell(experiment, name, average(rows[whole], by, over=["shift"]).reset_index())
 
     def _of_every_cell(self, experiment: str, name: str, rows: pd.DataFrame) -> pd.DataFrame:
         index = [*SETTING, "seed"]

@@ -71,7 +71,8 @@ def _check_disjoint(pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
 
 
 def _check_alike(claim: str, folders: Sequence[Path]) -> None:
-    """Effects of one claim are means over the same levels, shifts and resamples, of arms chosen by one rule."""
+    """Effects of one claim are means over the same levels and resamples, of arms chosen by one rule; under shifts,
+    over those of the same list that tell of a model (a part that was published before P8: over all)."""
     first, *others = (_measures(claim, folder) for folder in folders)
     for folder, other in zip(folders[1:], others, strict=True):
         for key in sorted({*first, *other}):

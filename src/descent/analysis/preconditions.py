@@ -1,7 +1,7 @@
-"""What must hold before a claim is judged (P1-P7): each a function that returns one sentence why not, or nothing.
+"""What must hold before a claim is judged (P1-P8): each a function that returns one sentence why not, or nothing.
 
-P3 to P6 are asked of each model by itself: one that fails is left out of the claim. They look at cells and not at
-effects, so that leaving out a model does not choose among results. P1, P2 and P7 are asked of the claim.
+P3 to P6 and P8 are asked of each model by itself: one that fails is left out of the claim. They look at cells and
+not at effects, so that leaving out a model does not choose among results. P1, P2 and P7 are asked of the claim.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from descent.analysis import tuning
+from descent.analysis import telling, tuning
 from descent.analysis.case import Case
 from descent.analysis.claims import Claim
 from descent.analysis.effects import pretrained
@@ -45,7 +45,7 @@ def of_pairs(claim: Claim, pairs: pd.DataFrame) -> str:
 
 
 def failed_by_model(case: Case) -> dict[str, str]:
-    """Why each of the claim's models is left out of it (P3 to P6); empty where it is not."""
+    """Why each of the claim's models is left out of it (P3 to P6, P8); empty where it is not."""
     return {str(model): _of_model(replace(case, pairs=rows)) for model, rows in case.pairs.groupby("model")}
 
 
@@ -55,9 +55,15 @@ def of_cells(case: Case) -> list[str]:
 
 
 def _of_model(case: Case) -> str:
-    """P3 to P6; many claims ask them of the same cells in the same way, so each answer is found once."""
+    """P3 to P6 and P8; many claims ask them of the same cells in the same way, so each answer is found once."""
     claim, cells = case.claim, case.pairs[["dataset", "model", "eps"]].drop_duplicates()
-    asked = (claim.experiment, claim.enforced, claim.capacity, *cells.itertuples(index=False, name=None))
+    asked = (
+        claim.experiment,
+        claim.enforced,
+        claim.capacity,
+        claim.shifts,
+        *cells.itertuples(index=False, name=None),
+    )
     answers = case.evidence.answers
     if asked not in answers:
         answers[asked] = _sentence(check(case) for check in OF_MODEL)
@@ -165,6 +171,16 @@ def plateau(case: Case) -> str:
     return "; ".join(said)
 
 
+def tried(case: Case) -> str:
+    """P8: a shift at least of a claim about shifts tells of the model."""
+    if not case.claim.shifts:
+        return ""
+    model = case.pairs["model"].iloc[0]
+    if select(telling.table(case.evidence, case.task), model=model, tells=True).empty:
+        return f"no shift both costs {model} something and leaves it something"
+    return ""
+
+
 def equal_arms(case: Case) -> str:
     """P6: equally many parameters in every pair, as many trials of the rate in either arm, and seeds that are no
     trials of a search."""
@@ -203,4 +219,4 @@ def _absent(case: Case) -> str:
     return f"{NOTHING}: no such model whose arms have {'equal' if case.claim.capacity else 'different'} capacity"
 
 
-OF_MODEL = (enforced, plateau, learned, equal_arms)
+OF_MODEL = (enforced, plateau, learned, tried, equal_arms)

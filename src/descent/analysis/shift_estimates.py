@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from descent.analysis import verdicts
+from descent.analysis import telling, verdicts
 from descent.analysis.evidence import Evidence
 from descent.analysis.preconditions import common_seeds
 from descent.analysis.scorecard import scores
@@ -23,14 +23,15 @@ from descent.config import Params
 
 ALL = ""  # the column `shift` of the mean over shifts
 SCORES = {"video": ("log_rmse", -1), "text": ("accuracy", 1), "lm": ("accuracy", 1)}  # and which way is better
-COLUMNS = ["experiment", "model", "shift", "arm", *NUMBERS]
+COLUMNS = ["experiment", "model", "shift", "arm", *NUMBERS, "tells"]
 
 
 def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """COLUMNS: every arm but the baseline, by model and shift and, as ALL, over the shifts that fit the model.
+    """COLUMNS: every arm but the baseline, by model and shift and, as ALL, over the shifts that tell (telling).
 
     Cells of the headline training level; one that diverged scores as if it had learned nothing. `low` and `high`
     are NaN for one seed; a model without scores has no row. Of a search of text each arm has its best trial.
+    `tells`: whether the shift does, or ALL's; where none does, ALL is the mean over all that fit the model.
     """
     evidence = Evidence(best_of_search(results, params), params)
     rows = [row for task in TASKS for row in _of_task(evidence, task)]
@@ -40,16 +41,21 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 def _of_task(evidence: Evidence, task: str) -> Iterator[dict[str, object]]:
     params, (name, sign) = evidence.params, SCORES[task]
     named, items = others(params, task), min(evidence.items(task).values(), default=0)
-    by_shift = {shift: sign * evidence.under_shifts(task, name, [shift]) for shift in named}
-    for model in getattr(params, task).models:
+    models, counted = getattr(params, task).models, telling.by_model(evidence, task)
+    tells = {(row.model, row.shift) for row in telling.table(evidence, task).itertuples() if row.tells}
+    alone = {shift: {model: [shift] for model in models} for shift in named}
+    by_shift = {shift: sign * evidence.under_shifts(task, name, own) for shift, own in alone.items()}
+    for model in models:
         known = {shift: _headline(own, model, headline(params, task)) for shift, own in by_shift.items()}
         known = {shift: own for shift, own in known.items() if own.notna().any(axis=None)}
-        whole = {ALL: sum(known.values()) / len(known)} if known else {}
+        averaged = [own for shift, own in known.items() if shift in counted[model]]
+        whole = {ALL: sum(averaged) / len(averaged)} if averaged else {}
         for shift, own in {**known, **whole}.items():
             for arm in params.arms:
                 if arm != params.comparison.baseline:
                     found = _against(own, arm, params.comparison.baseline, items)
-                    yield {"experiment": task, "model": model, "shift": shift, "arm": arm} | found
+                    told = any((model, one) in tells for one in (known if shift == ALL else [shift]))
+                    yield {"experiment": task, "model": model, "shift": shift, "arm": arm, "tells": told} | found
 
 
 def _headline(scored: pd.DataFrame, model: str, eps: float) -> pd.DataFrame:

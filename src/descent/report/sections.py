@@ -211,8 +211,9 @@ def shifts(found: pd.DataFrame, params: Params) -> str:
     for row in found.to_dict("records"):
         words = [label(params, place, row[key]) for place, key in NAMED.items()]
         unit = "%" if row["experiment"] == "video" else "points"
-        rows.append([*words, _interval(row, "effect", unit=unit), row["settings"], row["seeds"]])
-    return pipe(["model", "shift", "arm", "gain", "settings", "seeds"], rows) if rows else ""
+        tells = "yes" if row["tells"] else "no"
+        rows.append([*words, _interval(row, "effect", unit=unit), tells, row["settings"], row["seeds"]])
+    return pipe(["model", "shift", "arm", "gain", "tells", "settings", "seeds"], rows) if rows else ""
 
 
 def _interval(row: Mapping[str, Any], name: str, prefix: str = "", unit: str = "%") -> str:

@@ -15,11 +15,17 @@ CAPTION = """
 Ours, not the paper's. Gain of our arm over the baseline, cells of the headline training level: of video 100
 ln(RMSE of the baseline / ours), about the percent by which the error is smaller; of text and the language model
 the difference in accuracy, in points. At each level of a shift, from the lowest to the highest, the plain mean
-over data sets, depths and seeds; then the mean over levels, and in the last row of a model over its shifts, as
-the protocol has them: trimmed means over data sets and depths, with 95 % intervals over seeds and test items
+over data sets, depths and seeds; then the mean over levels, and in the last row of a model over those of its
+shifts that cost it something and leave it something (the others have a dagger), as the protocol has them: trimmed
+means over data sets and depths, with 95 % intervals over seeds and test items
 (none for one seed). Where levels are called gamma, the strength is the one at which the input errs as under
 Gaussian noise of that level. A control must move no error: shown is by how much it does at most.
 """
+SILENT = (
+    f"{tables.DAGGER} No part of the mean, since it can tell no arm from the other (P8): at no level does it cost"
+    " the model 5 points, or a tenth more RMSE, and leave it more than guessing. A mean with the mark is over all"
+    " shifts, as none tells."
+)
 PARAMETERS = ["comparison", "eps", "text.eps", "lm.eps", "shifts", "profiles.${profile}"]
 
 
@@ -44,7 +50,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     order = {shift: place for place, shift in enumerate([*params.components["shifts"], shift_estimates.ALL])}
     return table.sort_values(
         [*by, "shift", "gamma"], key=lambda own: own.map(order) if own.name == "shift" else own, ignore_index=True
-    )[[*by, "shift", "gamma", *shifts.NUMBERS, "moved"]]
+    )[[*by, "shift", "gamma", *shifts.NUMBERS, "tells", "moved"]]
 
 
 def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
@@ -54,16 +60,18 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     for (model, shift), own in table.groupby(["model", "shift"], sort=False):
         levels, (whole,) = own.dropna(subset="gamma"), own[own["gamma"].isna()].to_dict("records")
         at_each = " ".join(f"{100 * effect:+.1f}" for effect in levels["effect"]) or tables.MISSING
-        named = [style.name(model), style.name(shift) if shift else "**mean over shifts**"]
+        words = (style.name(shift) if shift else "**mean over shifts**") + _mark(whole)
         counts = [tables.number(whole[name], 0) for name in ("settings", "seeds")]
-        rows.append([*named, _levels(shift, levels, params), at_each, _interval(whole), *counts])
+        rows.append([style.name(model), words, _levels(shift, levels, params), at_each, _interval(whole), *counts])
     return pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples([("", head) for head in heads]))
 
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """What differs between the arms; a warning of synthetic data."""
     models = params.video.models if curves.in_use(params, "video") else []
-    return remarks.capacity(params, models) + pairs.orientation(params, TASKS)
+    lines = remarks.capacity(params, models) + pairs.orientation(params, TASKS)
+    whole = table[table["gamma"].isna()].to_dict("records")
+    return [SILENT, *lines] if any(map(_mark, whole)) else lines
 
 
 def left_out(params: Params) -> str:
@@ -78,6 +86,11 @@ def _levels(shift: str, levels: pd.DataFrame, params: Params) -> str:
         return tables.MISSING
     sign = "gamma " if params.components["shifts"][shift]["ENERGY"] else ""
     return sign + " ".join(f"{level:g}" for level in levels["gamma"])
+
+
+def _mark(row: dict) -> str:
+    """A dagger for what can tell no arm from the other; a control is none of these."""
+    return "" if pd.isna(row["tells"]) or row["tells"] else tables.DAGGER
 
 
 def _interval(row: dict) -> str:

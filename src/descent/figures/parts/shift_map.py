@@ -1,5 +1,7 @@
 """A heat map of gains over the baseline under the shifts of a task: shift x level, a panel an arm and model."""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -12,7 +14,8 @@ from descent.config import Params
 from descent.figures.parts import curves, heat, style
 
 FAINTER = 1.5  # the full colours are for so many times the gain that nine of ten stay below
-ROW, FOOT = 0.3, 0.9  # inches: of a shift, and of the rest of a panel
+WIDTH = 44  # letters of a line below a panel
+ROW, FOOT = 0.3, 1.1  # inches: of a shift, and of the rest of a panel
 
 
 def render(results: pd.DataFrame, params: Params, task: str, unit: str) -> Figure:
@@ -31,7 +34,8 @@ def render(results: pd.DataFrame, params: Params, task: str, unit: str) -> Figur
         curves.required(rows, stage, shift=shift, eps=eps)
     gains = select(shifts.gains(rows, params), eps=eps)
     cells = shifts.over_seeds(gains, ["model", "arm", "shift", "gamma"])
-    means = select(shift_estimates.table(rows, params), experiment=task, shift=shift_estimates.ALL)
+    estimates = select(shift_estimates.table(rows, params), experiment=task)
+    means = select(estimates, shift=shift_estimates.ALL)
     reach = max(100 * float(cells["effect"].abs().quantile(0.9)), 1.0) if len(cells) else 1.0
     height = len(arms) * (FOOT + ROW * (len(named) + 1))
     figure, grid = style.panels(params, len(arms), len(models), style.TEXT, height, (task,), sharey=True)
@@ -41,6 +45,7 @@ def render(results: pd.DataFrame, params: Params, task: str, unit: str) -> Figur
             _draw(axes, [_values(select(own, shift=shift)) for shift in named], reach)
             _foot(axes, select(means, arm=arm, model=model), len(named), unit)
             axes.set_title(f"{style.name(model)}\n{style.name(arm)}")
+            axes.set_xlabel(_silent(select(estimates, arm=arm, model=model)), fontsize=6.5)
         words = [_words(cells, shift, params) for shift in named]
         line[0].set_yticks(range(len(named) + 1), [*words, "mean"])
     return figure
@@ -74,6 +79,14 @@ def _foot(axes: Axes, rows: pd.DataFrame, place: int, unit: str) -> None:
         beside = "" if np.isnan(low) else f" [{low:+.1f}, {high:+.1f}]"
         center = sum(axes.get_xlim()) / 2
         axes.text(center, place, f"{middle:+.1f}{beside} {unit}", ha="center", va="center", fontsize=7)
+
+
+def _silent(rows: pd.DataFrame) -> str:
+    """The shifts that are no part of the mean, since they can tell no arm from the other."""
+    names = [style.name(shift) for shift in select(rows, tells=False)["shift"] if shift != shift_estimates.ALL]
+    if len(names) == len(rows) - 1:
+        return "no shift tells the arms apart: the mean is of all"
+    return textwrap.fill(f"not in the mean: {', '.join(names)}", WIDTH) if names else ""
 
 
 def _words(cells: pd.DataFrame, shift: str, params: Params) -> str:
