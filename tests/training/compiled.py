@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import torch
@@ -18,6 +19,7 @@ from descent.config import Params
 from descent.runner.checkpoints import FileCheckpoint
 from descent.runner.items import Feed
 from descent.tasks.common.items import setting
+from descent.tasks.text import batches
 from descent.tasks.video.feed import feed
 from descent.training.loop import Run, train
 from tests.fakes import lm, text
@@ -34,9 +36,10 @@ def video(folder: Path, model: str) -> Made:
     return params, feed(params, data, model, CPU), [cell for cell in cells if cell.layers == cells[0].layers][:2]
 
 
-def texts(folder: Path, model: str) -> Made:
-    """A text model; its batches differ in length."""
-    return text.text_params(), text.fed(text.write_tokens(folder), model), text.cells(model)
+def texts(folder: Path, model: str, **changes: Any) -> Made:
+    """A text model; its batches differ in length. `changes` are of its budget."""
+    asked = {f"{text.BUDGET}.models.{model}.{key}": value for key, value in changes.items()}
+    return text.text_params(asked), text.fed(text.write_tokens(folder), model, asked), text.cells(model)
 
 
 def instructions(folder: Path) -> Made:
@@ -44,12 +47,14 @@ def instructions(folder: Path) -> Made:
     return lm.lm_params(), lm.fed(lm.write_instructions(folder / "tokens", folder / "raw")), lm.cell()
 
 
-MODELS: dict[str, Callable[[Path], Made]] = {
-    "ut": lambda folder: video(folder, "ut"),
-    "dust": lambda folder: video(folder, "dust"),
-    "ut_text": lambda folder: texts(folder, "ut_text"),
-    "distilbert": lambda folder: texts(folder, "distilbert"),
-    "causal_lm": instructions,
+RUNS: dict[tuple[str, str], Callable[[Path], Made]] = {
+    ("ut", "kernels"): lambda folder: video(folder, "ut"),
+    ("dust", "kernels"): lambda folder: video(folder, "dust"),
+    ("ut_text", "kernels"): lambda folder: texts(folder, "ut_text"),
+    ("ut_text", "graphs"): lambda folder: texts(folder, "ut_text"),
+    ("distilbert", "kernels"): lambda folder: texts(folder, "distilbert"),
+    ("distilbert", "graphs"): lambda folder: texts(folder, "distilbert", dropout=0.0),  # as padding draws others
+    ("causal_lm", "kernels"): instructions,
 }
 
 
@@ -77,15 +82,16 @@ def losses(run: Run) -> list:
 
 
 def main(name: str) -> None:
-    """Print by model both histories and how many graphs were made; traced only: kernels would take minutes."""
-    original, found = torch.compile, {}
-    for model, make in MODELS.items():
-        made = make(Path(name) / model)
+    """Print by run both histories and how many graphs were made; traced only: kernels would take minutes."""
+    original, found, batches.BUCKET = torch.compile, {}, 4  # the longest text has eleven tokens
+    for (model, how), make in RUNS.items():
+        folder = Path(name) / model / how
+        made = make(folder)
         counters.clear()
-        plain = trained(made, False, Path(name) / model)
+        plain = trained(made, False, folder)
         with patch.object(torch, "compile", lambda function, mode: original(function, backend="eager")):
-            other = trained(made, "kernels", Path(name) / model)
-        found[model] = {
+            other = trained(made, how, folder)
+        found[f"{model}, {how}"] = {
             "plain": losses(plain),
             "compiled": losses(other),
             "graphs": counters["stats"]["unique_graphs"],

@@ -25,14 +25,15 @@ def test_compiled_cells_learn_as_others_and_are_compiled_once(tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert "recompile_limit" not in done.stderr, "what is past the limit is not compiled, and nobody says so"
     runs = json.loads(done.stdout.splitlines()[-1])
-    assert set(runs) == {"ut", "dust", "ut_text", "distilbert", "causal_lm"}
+    plainly = {f"{name}, kernels" for name in ("ut", "dust", "ut_text", "distilbert", "causal_lm")}
+    assert set(runs) == plainly | {"ut_text, graphs", "distilbert, graphs"}
     for name, run in runs.items():
         plain, other = np.array(run["plain"]), np.array(run["compiled"])
         moved = abs(plain[0] - plain[-1]).max()
         assert abs(plain - other).max() < 1e-3 * moved, (
             f"{name}: further than a thousandth of what training changed"
         )
-        most = MOST + (FIRST if name in ("distilbert", "causal_lm") else 0)
+        most = MOST + (FIRST if name.startswith(("distilbert", "causal_lm")) else 0)
         assert 2 <= run["graphs"] <= most, f"{name}: compiled anew for new numbers"
 
 

@@ -38,6 +38,11 @@ def choose(device: str) -> torch.device:
     return first if ":" in device else torch.device(first.type)
 
 
+def free_memory(device: torch.device) -> int:
+    """The bytes that a GPU has left; 0 of a CPU, whose memory is where data are anyway."""
+    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else 0
+
+
 def compiled(function: Callable[..., Any], how: str) -> Callable[..., Any]:
     """A function of tensors as torch compiles it, for one stack of cells.
 

@@ -1,7 +1,7 @@
 """Text training: batches by their key, noise by level and sigma, losses by hand, unlike cells in one stack."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from descent.cells import Cell
 from descent.models.parts.text import Embedded
 from descent.primal_dual.multipliers import Multipliers
 from descent.primal_dual.problem import Problem
+from descent.tasks.text import batches
 from descent.tasks.text.batches import Batch, ClassificationTask
 from descent.tasks.text.data import Tokens
 from descent.tasks.text.embeddings import Scale
@@ -52,6 +53,34 @@ def test_a_batch_is_a_function_of_seed_epoch_and_step_in_all_arms(tokens: Tokens
     assert not same_batch(one.batch(1, 0), one.batch(0, 0))
     other = task(tokens, stack(seed=1)).batch(0, 0)
     assert other.key == (1, 0, 0) and not torch.equal(other.labels, one.batch(0, 0).labels)
+
+
+def test_a_bucket_of_lengths_is_one_graph_and_padding_changes_no_loss(
+    tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells, seen = stack(), []
+
+    def replayed(function: Callable, mode: str) -> Callable:
+        def made(model: nn.Module, noisy: Embedded) -> Tensor:
+            seen.append((mode, noisy.mask.shape[1], noisy.vectors.shape[2]))
+            return function(model, noisy)
+
+        return made
+
+    monkeypatch.setattr(torch, "compile", replayed)
+    monkeypatch.setattr(batches, "BUCKET", 4)
+    own, other = task(tokens, cells), task(tokens, cells)
+    other.compile("graphs")
+    model = fed(tokens, "ut_text").build(cells)
+    given = [own.batch(epoch, step) for epoch in range(2) for step in range(own.steps)]
+    given += [batch for batch, _ in own.validation()]
+    for batch in given:
+        torch.testing.assert_close(other.losses(model, batch), own.losses(model, batch), rtol=1e-5, atol=1e-6)
+    lengths, longest = [batch.ids.shape[1] for batch in given], max(batch.ids.shape[1] for batch in given)
+    assert len({*lengths}) > len({*seen}), "fewer graphs than lengths"
+    assert all(mode == "reduce-overhead" and mask == vectors for mode, mask, vectors in seen)
+    for length, (_, padded, _) in zip(lengths, seen, strict=True):
+        assert length <= padded < length + 4 and (padded % 4 == 0 or padded >= longest)
 
 
 def test_an_epoch_has_whole_batches_of_other_texts_in_another_order(tokens: Tokens) -> None:

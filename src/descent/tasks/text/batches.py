@@ -6,12 +6,16 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from descent.models.parts.text import Embedded
 from descent.tasks.text.data import Texts
 from descent.tasks.text.embeddings import EmbeddingTask, noisy_embeddings
 from descent.tasks.text.losses import text_losses
+from descent.training.devices import compiled
 from descent.training.noise import DROPOUT, seeded
+
+BUCKET = 32  # tokens: where each length would be a graph of its own, lengths are its multiples
 
 
 class Batch(NamedTuple):
@@ -26,6 +30,15 @@ class Batch(NamedTuple):
 
 class ClassificationTask(EmbeddingTask):
     """The label of a text, from every layer."""
+
+    def compile(self, how: str) -> None:
+        """The model; as `graphs` one for all batches of a bucket, padded to one length behind their noise."""
+        made = compiled(type(self).compute, how)
+        self.compute = made
+        if how == "graphs":
+            longest = max(batch.ids.shape[1] for batch in self.held_out)
+            longest = max(longest, int(self.texts.lengths.max()))
+            self.compute = lambda model, noisy: made(model, bucketed(noisy, longest))
 
     @staticmethod
     def gather(texts: Texts, index: np.ndarray, key: tuple[int, ...], device: torch.device) -> Batch:
@@ -51,6 +64,13 @@ class ClassificationTask(EmbeddingTask):
             noisy = noisy_embeddings(model, batch.ids, batch.key, self.levels(batch), self.scale(model))
             logits = self.compute(model, Embedded(noisy, batch.mask))
         return text_losses(logits, batch.labels).mean(-1)
+
+
+def bucketed(noisy: Embedded, longest: int) -> Embedded:
+    """Texts padded to a multiple of BUCKET tokens, but to at most `longest`: an encoder has so many places."""
+    tokens = noisy.mask.shape[1]
+    more = min(-(-tokens // BUCKET) * BUCKET, longest) - tokens
+    return Embedded(pad(noisy.vectors, (0, 0, 0, more)), pad(noisy.mask, (0, more)))
 
 
 def layer_logits(model: nn.Module, noisy: Embedded) -> Float[Tensor, "cells depth batch classes"]:

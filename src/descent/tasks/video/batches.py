@@ -13,8 +13,9 @@ from descent.cells import Cell
 from descent.schema import VideoBudget
 from descent.tasks.video.data import Frames, Prepared, Sequences
 from descent.tasks.video.losses import PatchLoss, denoising_losses
+from descent.tasks.video.resident import resident
 from descent.training.arm import ranged
-from descent.training.devices import compiled
+from descent.training.devices import compiled, free_memory
 from descent.training.noise import DROPOUT, VALIDATION, Stream, drawn_levels, perturb, seeded
 
 Inputs = Sequences | Frames
@@ -58,7 +59,8 @@ class DenoisingTask(ABC):
         self.size = min(budget.batch, drawn)
         self.steps = drawn // self.size
         own = [prepared.drawn(seed) for seed in self.seeds] if budget.clips == "drawn" else [prepared]
-        self.train = [self.inputs(one, budget, "train") for one in own] * (len(self.seeds) // len(own))
+        drawing = resident([self.inputs(one, budget, "train") for one in own], device, free_memory(device))
+        self.train = [*drawing] * (len(self.seeds) // len(own))
         self.order: tuple[int, np.ndarray] = (-1, np.empty(0))
         held_out = [self.inputs(one, budget, "validation") for one in own]
         count = len(held_out[0])

@@ -49,18 +49,23 @@ class Sequences:
     def __len__(self) -> int:
         return len(self.starts) * self.places if self.subset is None else len(self.subset)
 
-    def gather(self, index: Int[np.ndarray, " batch"]) -> UInt8[Tensor, "batch tokens pixels"]:
-        """The sequences with these numbers; pixels are row-major within the patch.
+    def corners(
+        self, index: Int[np.ndarray, " batch"]
+    ) -> tuple[Int[np.ndarray, " batch"], Int[np.ndarray, " batch"], Int[np.ndarray, " batch"]]:
+        """Where the sequences with these numbers begin: the first frame, and the patch's row and column in it.
 
         Without a limit, number i is start i // places and place i % places, places row-major in the frame.
         """
         number = index if self.subset is None else self.subset[index]
         start, place = np.divmod(number, self.places)
-        across = self.frames.shape[2] // self.patch
-        row, column = np.divmod(place, across)
+        return self.starts[start], *np.divmod(place, self.frames.shape[2] // self.patch)
+
+    def gather(self, index: Int[np.ndarray, " batch"]) -> UInt8[Tensor, "batch tokens pixels"]:
+        """The sequences with these numbers; pixels are row-major within the patch."""
+        first, row, column = self.corners(index)
         # A patch's row is one element: numpy then copies patch-wide strips and not single bytes.
         strips = self.frames.view(f"V{self.patch}")  # (frames, size, across)
-        time = self.starts[start][:, None, None] + np.arange(self.tokens)[None, :, None]
+        time = first[:, None, None] + np.arange(self.tokens)[None, :, None]
         line = (row * self.patch)[:, None, None] + np.arange(self.patch)
         patches = strips[time, line, column[:, None, None]]  # (batch, tokens, patch)
         return torch.from_numpy(patches.view(np.uint8))

@@ -79,11 +79,9 @@ def _patches(
     inputs: Sequences, index: Int[np.ndarray, " batch"], margin: int
 ) -> UInt8[Tensor, "batch tokens rows columns"]:
     """Sequences of patches with their surroundings; `Sequences.gather` numbers them."""
-    number = index if inputs.subset is None else inputs.subset[index]
-    start, place = np.divmod(number, inputs.places)
-    row, column = np.divmod(place, inputs.frames.shape[2] // inputs.patch)
+    first, row, column = inputs.corners(index)
     line, reach = _mirrored(inputs.frames.shape[1], margin), np.arange(inputs.patch + 2 * margin)
-    time = inputs.starts[start][:, None] + np.arange(inputs.tokens)
+    time = first[:, None] + np.arange(inputs.tokens)
     rows, columns = (line[(at * inputs.patch)[:, None] + reach] for at in (row, column))
     return torch.from_numpy(inputs.frames[time[:, :, None, None], rows[:, None, :, None], columns[:, None, None]])
 

@@ -1,0 +1,50 @@
+"""Training frames that stay on a GPU: of a batch only its numbers then come from the host."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Int, UInt8
+from torch import Tensor
+
+from descent.tasks.video.data import Frames, Sequences
+
+SHARE = 0.25  # of a GPU's free memory that frames may take: stacks that share it have each their own
+BLOCK = 1024  # frames that are read at a time: the host never holds all
+
+
+@dataclass(frozen=True)
+class Resident:
+    """Inputs whose frames lie on a device; it gathers what the inputs themselves would."""
+
+    inputs: Sequences | Frames
+    frames: UInt8[Tensor, "frames size size"]
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def gather(self, index: Int[np.ndarray, " batch"]) -> UInt8[Tensor, "batch ..."]:
+        """The inputs with these numbers, on the device."""
+        device, own = self.frames.device, self.inputs
+        if isinstance(own, Frames):
+            return self.frames[torch.from_numpy(own.places[index]).to(device, non_blocking=True)]
+        where = torch.from_numpy(np.stack(own.corners(index))).to(device, non_blocking=True)
+        first, row, column = where[:, :, None, None]
+        time = first + torch.arange(own.tokens, device=device)[:, None]
+        line = row * own.patch + torch.arange(own.patch, device=device)
+        return self.frames.unflatten(2, (-1, own.patch))[time, line, column].flatten(2)
+
+
+def resident(
+    inputs: Sequence[Sequences | Frames], device: torch.device, free: int
+) -> Sequence[Sequences | Frames | Resident]:
+    """The inputs of one split as the seeds of a stack draw them, their frames on the device once for all seeds; as
+    they are where the frames would take more than SHARE of the `free` bytes there."""
+    frames = inputs[0].frames
+    if frames.nbytes > SHARE * free:
+        return inputs
+    there = torch.empty(frames.shape, dtype=torch.uint8, device=device)
+    for start in range(0, len(frames), BLOCK):
+        there[start : start + BLOCK] = torch.from_numpy(np.array(frames[start : start + BLOCK]))
+    return [Resident(own, there) for own in inputs]
