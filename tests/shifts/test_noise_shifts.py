@@ -147,8 +147,8 @@ def test_a_level_that_no_strength_reaches_is_told() -> None:
 
 
 def test_noise_is_smoothed_once_for_all_levels_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    shift, clean, calls, original = apply_of(PARAMS, "correlated"), pictures()[:, :4], [], correlated.smoothed
-    monkeypatch.setattr(correlated, "smoothed", lambda *told: calls.append(told) or original(*told))
+    shift, clean, calls, original = apply_of(PARAMS, "correlated"), pictures()[:, :4], [], correlated.correlated
+    monkeypatch.setattr(correlated, "correlated", lambda *told: calls.append(told) or original(*told))
     stream, other = Stream(1, 2), Stream(1, 3)
     first, second = (shift(clean, torch.tensor([level]), stream, SIGMA) - clean for level in (0.2, 0.4))
     torch.testing.assert_close(2 * first, second, rtol=1e-4, atol=1e-6)

@@ -4,18 +4,16 @@ import math
 
 import torch
 from jaxtyping import Float
-from scipy.ndimage import gaussian_filter1d
-from skimage.filters import gaussian
 from torch import Tensor
 
 from descent.schema import Positive, Shift
+from descent.shifts.parts.smooth import REACH, kernel, smoothed
 from descent.training.noise import Stream, perturb
 
 LABEL = "correlated noise"
 TASKS = ("video",)
 ENERGY = True
 SEES = "pictures"
-REACH = 4  # deviations at which scikit-image cuts the smoothing off
 
 
 class Settings(Shift):
@@ -24,16 +22,12 @@ class Settings(Shift):
     length: Positive
 
 
-def smoothed(white: Tensor, length: float, margin: int) -> Tensor:
+def correlated(white: Tensor, length: float, margin: int) -> Tensor:
     """White noise as correlated noise of variance 1, without the `margin` pixels at every edge."""
-    shape, inside = white.shape, slice(margin, -margin)
-    options = {"mode": "constant", "truncate": REACH, "preserve_range": True}
-    flat = gaussian(white.cpu().numpy().reshape(-1, *shape[-2:]), sigma=(0, length, length), **options)
-    impulse = torch.zeros(2 * margin + 1, dtype=torch.float64)
-    impulse[margin] = 1
-    power = float((gaussian_filter1d(impulse.numpy(), length, truncate=REACH) ** 2).sum())  # of one direction
-    found = torch.from_numpy(flat[:, inside, inside] / power).to(white.device, white.dtype)
-    return found.view(*shape[:-2], *found.shape[-2:])
+    inside = slice(margin, -margin)
+    power = float((kernel(length) ** 2).sum())  # of one direction
+    found = smoothed(white.cpu().numpy(), length)[..., inside, inside] / power
+    return torch.from_numpy(found).to(white.device, white.dtype)
 
 
 def apply(
@@ -48,6 +42,7 @@ def apply(
     *parts, rows, columns = clean.shape[1:]
     shape = (1, *parts, rows + 2 * margin, columns + 2 * margin)
     unit = stream.once(
-        ("smoothed", settings.length, shape), lambda: smoothed(stream.normal(*shape), settings.length, margin)
+        ("correlated", settings.length, shape),
+        lambda: correlated(stream.normal(*shape), settings.length, margin),
     )
     return perturb(clean, unit, level, scale)

@@ -37,25 +37,26 @@ def ssim(
     down, across = (_windows(size, clean.device) for size in clean.shape[-2:])
 
     def mean(x: Tensor) -> Tensor:
-        return down @ x @ across.mT
+        # Windows by columns, whose order is nobody's business: copied, they are one product, else one a picture.
+        return (x @ across).mT.contiguous() @ down
 
     with exact(clean.device):
         middle = clean.mean((-2, -1), keepdim=True)
         pictures, clean = pictures - middle, clean - middle
         x, y = mean(pictures), mean(clean)
-        both = mean(pictures.square() + clean.square()) - x.square() - y.square()
+        both = mean(pictures.square()) - x.square() + (mean(clean.square()) - y.square())
         covariance, x, y = mean(pictures * clean) - x * y, x + middle, y + middle
         alike = (2 * x * y + C1) * (2 * covariance + C2) / ((x.square() + y.square() + C1) * (both + C2))
     return alike.mean((-2, -1)).double()
 
 
 @cache  # pictures have few sizes, and levels are many
-def _windows(size: int, device: torch.device) -> Float[Tensor, "windows size"]:
-    """The weights of the pixels of a line in each window that lies within it."""
+def _windows(size: int, device: torch.device) -> Float[Tensor, "size windows"]:
+    """The weights of the pixels of a line in each window that lies within it, a column each."""
     at = torch.arange(size, dtype=torch.float64)
     distance = at - at[RADIUS : size - RADIUS, None]
     weights = torch.exp(-(distance.square()) / (2 * SIGMA**2)) * (distance.abs() <= RADIUS)
-    return (weights / weights.sum(1, keepdim=True)).to(device, torch.float32)
+    return (weights / weights.sum(1, keepdim=True)).mT.contiguous().to(device, torch.float32)
 
 
 def psnr(error: float) -> float:

@@ -18,9 +18,9 @@ from descent.tasks.video.quality import ssim
 from descent.tasks.video.views import View
 from descent.training.noise import TEST, Stream
 
-# Many small operations cost more than few large ones, up to a size: numbers of answers
-TOGETHER = 2**20  # of the last layer that are scored at once
-FORWARD = 2**18  # of a layer that go through the models at once
+# Many small operations cost more than few large ones, up to a size: of a layer's answers, how many numbers are
+# worked out at a time
+TOGETHER = 2**18
 
 
 class AtLevels(NamedTuple):
@@ -106,21 +106,15 @@ def _at_levels(
     """Of one batch the errors of every layer, and `_of_last` at every level."""
     answer = model.target(of_model(seen))
     # Where right answers move with the inputs, each level has its own, and is scored by itself.
-    together, forward = (max(1, size // (cells * answer.numel())) for size in (TOGETHER, FORWARD))
-    if test.apply.equivariant:
-        together = forward = 1
+    together = 1 if test.apply.equivariant else max(1, TOGETHER // (cells * answer.numel()))
     errors, of_last = [], []
     for first in range(0, len(test.strengths), together):
-        given, scored = [], test.strengths[first : first + together]
-        for own in (scored[at : at + forward] for at in range(0, len(scored), forward)):
-            shifted = (test.apply(seen, torch.tensor([level], device=seen.device), stream, sigma) for level in own)
-            noisy = torch.cat([of_model(pixels) for pixels in shifted], dim=1)
-            right = model.target(noisy) if test.apply.equivariant else answer
-            last_layer, all_layers = _errors(model, right, noisy.repeat(cells, *[1] * (noisy.dim() - 1)))
-            given.append(last_layer)
-            errors.append(all_layers)
-        found = _of_last(model, right, torch.cat(given).flatten(0, 1))
-        of_last.append(found.unflatten(1, (-1, cells)).swapaxes(0, 1))
+        own = (torch.tensor([level], device=seen.device) for level in test.strengths[first : first + together])
+        noisy = torch.cat([of_model(test.apply(seen, level, stream, sigma)) for level in own], dim=1)
+        right = model.target(noisy) if test.apply.equivariant else answer
+        last, every = _errors(model, right, noisy.expand(cells, *noisy.shape[1:]))
+        errors.append(every)
+        of_last.append(_of_last(model, right, last.flatten(0, 1)).unflatten(1, (-1, cells)).swapaxes(0, 1))
     return torch.cat(errors), torch.cat(of_last)
 
 
@@ -134,13 +128,19 @@ def _errors(
     """
     levels, target = noisy.shape[1] // target.shape[1], target[:, None]
     outputs = [model.readout(state).unflatten(1, (levels, -1)) for state in model.states(noisy)]
-    error = [(output - target).square().flatten(3).mean(3).double() for output in outputs]
+    error = [_mean_square(output - target, 3) for output in outputs]
     return outputs[-1].swapaxes(0, 1), torch.stack(error, dim=2).swapaxes(0, 1)
+
+
+def _mean_square(difference: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
+    """The mean of the squares over all axes from `dim` on, in float64; read once, nothing of its size written."""
+    flat = difference.flatten(dim)
+    return torch.linalg.vector_norm(flat, dim=dim).double().square() / flat.shape[dim]
 
 
 def _of_last(model: nn.Module, target: Tensor, answers: Tensor) -> Float[Tensor, "2 stack"]:
     """The error of clipped answers and their structural similarity, summed over the batch; all cells of a level
     before those of the next."""
-    clipped = (answers.clamp(*model.legal) - target).square().flatten(2).mean(2).double().sum(1)
+    clipped = _mean_square(answers.clamp(*model.legal) - target, 2).sum(1)
     alike = ssim(model.pictures(answers), model.pictures(target)[0]).mean(1) * target.shape[1]
     return torch.stack([clipped, alike])
