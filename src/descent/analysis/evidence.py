@@ -52,6 +52,11 @@ class Evidence:
         """What the preconditions found in groups of cells, for the claims that share them."""
         return {}
 
+    @cached_property
+    def telling(self) -> dict[str, pd.DataFrame]:
+        """Of the tasks that were asked for, which shifts tell (telling.table): many claims share them."""
+        return {}
+
     def by_cell(self, experiment: str, name: str) -> pd.DataFrame:
         """`<name>_replicate` of every trained cell; index SETTING and seed, a column a resample, 0 the test set.
 

@@ -37,6 +37,12 @@ def table(evidence: Evidence, task: str) -> pd.DataFrame:
     an arm's data sets, depths and seeds, then over the two arms, at the level at which they are largest; `tells`:
     at one and the same level the cost is at least COST and what is left at least LEFT.
     """
+    if task not in evidence.telling:
+        evidence.telling[task] = _table(evidence, task)
+    return evidence.telling[task]
+
+
+def _table(evidence: Evidence, task: str) -> pd.DataFrame:
     params, video = evidence.params, task == "video"
     rows = select(evidence.results, experiment=task, split="test", metric="rmse" if video else "accuracy", bin=0.0)
     compared = [params.comparison.ours, params.comparison.baseline]
