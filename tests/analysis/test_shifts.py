@@ -11,7 +11,7 @@ from descent.analysis.evidence import Evidence
 from descent.analysis.select import select
 from descent.config import Params
 from descent.figures.beyond import table_shifts
-from descent.figures.parts import style
+from descent.figures.parts import style, tables
 from tests.fakes.evidence import SHIFTS, Made, real_params
 from tests.fakes.results import COMPONENTS, change, fake_params, fake_results
 
@@ -193,3 +193,31 @@ def test_a_cell_that_diverged_counts_in_the_table_as_in_the_claim() -> None:
     before, after = (table_shifts.build(own, params) for own in (fake_results(params), rows))
     assert before["settings"].dropna().eq(3 * 2).all() and after["settings"].dropna().eq(3 * 2).all()
     assert (after["effect"] < before["effect"])[after["gamma"].notna()].all()
+
+
+def test_a_lost_cell_of_single_frames_is_asked_of_no_shift_in_time() -> None:
+    """Lost cells have a score under every shift, also under those that nobody tested them under."""
+    frames = {"LABEL": "dropped frames", "TASKS": ["video"], "ENERGY": False, "SEES": "time"}
+    known = {"components": COMPONENTS | {"shifts": COMPONENTS["shifts"] | {"dropped_frames": frames}}}
+    known |= {"video.evaluation.shifts": ["gaussian", "salt_and_pepper", "dropped_frames"]}
+    params = fake_params(known | {"text.datasets": [], "lm.datasets": [], "studies": []})
+    rows = fake_results(params)
+    seen = set(zip(rows["model"], rows["shift"], strict=True))
+    assert ("dust", "dropped_frames") in seen, "the made-up results have the shift"
+    rows = rows[(rows["model"] != "vit") | (rows["shift"] != "dropped_frames")]
+    lost = {"dataset": "ucsd", "model": "vit", "eps": params.eps, "seed": 0, "arm": "constrained"}
+    change(rows, 1.0, **lost, metric="diverged")
+    found = shift_estimates.table(rows, params)
+    assert set(select(found, model="dust")["shift"]) == {"salt_and_pepper", "dropped_frames", shift_estimates.ALL}
+    vit = select(found, model="vit")
+    assert set(vit["shift"]) == {"salt_and_pepper", shift_estimates.ALL} and vit["effect"].notna().all()
+
+
+def test_a_model_of_which_every_cell_is_lost_has_a_row_without_a_mean() -> None:
+    params = fake_params({"text.datasets": [], "lm.datasets": [], "studies": [], "video.models": ["dust"]})
+    rows = fake_results(params)
+    style.use(params)
+    change(rows, 1.0, experiment="video", metric="diverged")
+    scored = rows["metric"].isin(["rmse", "log_rmse_replicate"]) & rows["arm"].isin(params.arms)
+    shown = table_shifts.display(table_shifts.build(rows[~scored], params), params)
+    assert len(shown) and set(shown["", "mean over levels"]) == {tables.MISSING}

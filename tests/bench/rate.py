@@ -13,6 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from descent import config
 from descent.cells import grid
 from descent.config import Params
+from descent.training.devices import autocast
 from tests.bench.steps import CELLS, WARMING, Size, arm, clock, device, dust, stepper
 from tests.bench.table import record
 
@@ -92,7 +93,8 @@ def main() -> None:
     """Print and record the three numbers for every way of compiling that the device knows."""
     values = config.load()
     precision = torch.bfloat16 if values.training.precision == "bf16" else torch.float32
-    matrices = matrix_rate(SIZE, CELLS, precision, SECONDS)
+    with autocast(device(), values.training.precision):  # tf32 is a kind of product, no type
+        matrices = matrix_rate(SIZE, CELLS, precision, SECONDS)
     for how in WAYS[device().type]:
         found = measured(SIZE, values, how, matrices)
         told = f"{CELLS} constrained DUST cells, {SIZE}, {values.training.precision}, compile: {how or 'none'}"

@@ -152,6 +152,7 @@ def test_what_is_hit_at_a_level_is_hit_at_every_higher_one(name: str) -> None:
     [
         ("blur", [4.0], "shifts.blur is not right:\n  levels.0: Input should be less than or equal to 3, not 4.0"),
         ("jpeg", [0.0], "greater than or equal to 1"),
+        ("jpeg", [12.5], "levels.0: Input should be a multiple of 1, not 12.5"),
         ("brightness", [-2.0], "greater than or equal to -1"),
         ("gamma_correction", [0.0], "greater than 0"),
         ("missing_patches", [1.5], "less than or equal to 1"),

@@ -14,6 +14,7 @@ from descent.analysis import telling, verdicts
 from descent.analysis.evidence import Evidence
 from descent.analysis.preconditions import common_seeds
 from descent.analysis.scorecard import scores
+from descent.analysis.select import select
 from descent.analysis.shifts import NUMBERS, others
 from descent.analysis.summary import best_of_search
 from descent.analysis.verdicts import LEVEL, Estimate
@@ -45,9 +46,11 @@ def _of_task(evidence: Evidence, task: str) -> Iterator[dict[str, object]]:
     tells = {(row.model, row.shift) for row in telling.table(evidence, task).itertuples() if row.tells}
     alone = {shift: {model: [shift] for model in models} for shift in named}
     by_shift = {shift: sign * evidence.under_shifts(task, name, own) for shift, own in alone.items()}
+    tested = select(evidence.results, experiment=task, metric=f"{name}_replicate")
+    fitting = set(zip(tested["model"], tested["shift"], strict=True))  # lost cells have scores under all shifts
     for model in models:
         known = {shift: _headline(own, model, headline(params, task)) for shift, own in by_shift.items()}
-        known = {shift: own for shift, own in known.items() if own.notna().any(axis=None)}
+        known = {key: own for key, own in known.items() if (model, key) in fitting and own.notna().any(axis=None)}
         averaged = [own for shift, own in known.items() if shift in counted[model]]
         whole = {ALL: sum(averaged) / len(averaged)} if averaged else {}
         for shift, own in {**known, **whole}.items():

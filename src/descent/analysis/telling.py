@@ -32,10 +32,10 @@ def by_model(evidence: Evidence, task: str) -> dict[str, list[str]]:
 def table(evidence: Evidence, task: str) -> pd.DataFrame:
     """COLUMNS, a row for every model and shift of a task, of the headline cells that did not diverge.
 
-    `cost`: by how much the RMSE is larger than without noise, as a share, or the accuracy smaller. `left`: by how
-    much the RMSE is below the zero map's, as a share, or the accuracy above the most frequent answer's. Means over
-    an arm's data sets, depths and seeds, then over the two arms, at the level at which they are largest; `tells`:
-    at one and the same level the cost is at least COST and what is left at least LEFT.
+    `cost`: by how much the RMSE is larger than at the lowest gamma, as a share, or the accuracy smaller. `left`:
+    by how much the RMSE is below the zero map's, as a share, or the accuracy above the most frequent answer's.
+    Means over an arm's data sets, depths and seeds, then over the two arms, at the level where they are largest;
+    `tells`: at one and the same level the cost is at least COST and what is left at least LEFT.
     """
     if task not in evidence.telling:
         evidence.telling[task] = _table(evidence, task)

@@ -21,9 +21,9 @@ TALLEST = 65_000  # rows of one JPEG file
 
 
 class Settings(Shift):
-    """levels: qualities, 1 to 100."""
+    """levels: qualities, whole numbers from 1 to 100."""
 
-    levels: Grid[Annotated[float, Field(ge=1, le=100)]]
+    levels: Grid[Annotated[float, Field(ge=1, le=100, multiple_of=1)]]
 
 
 def apply(

@@ -39,8 +39,12 @@ def choose(device: str) -> torch.device:
 
 
 def free_memory(device: torch.device) -> int:
-    """The bytes that a GPU has left; 0 of a CPU, whose memory is where data are anyway."""
-    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else 0
+    """The bytes that a GPU has left, those that torch keeps for later among them; 0 of a CPU, whose memory is
+    where data are anyway."""
+    if device.type != "cuda":
+        return 0
+    kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return torch.cuda.mem_get_info(device)[0] + kept
 
 
 def compiled(function: Callable[..., Any], how: str) -> Callable[..., Any]:

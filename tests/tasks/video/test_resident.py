@@ -16,6 +16,11 @@ from tests.fakes.core import DATASET, small_params, write_prepared
 CPU, TOKENS = torch.device("cpu"), 3
 
 
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resident, "_kept", {})
+
+
 @pytest.fixture
 def prepared(tmp_path: Path) -> Prepared:
     return write_prepared(tmp_path / "ucsd")
@@ -43,12 +48,22 @@ def test_what_is_gathered_is_the_same(prepared: Prepared, monkeypatch: pytest.Mo
         assert torch.equal(there.gather(index[:1]), own.gather(index[:1]))
 
 
+def test_the_next_stack_on_the_same_frames_finds_them_there(
+    prepared: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = resident.resident(inputs(prepared), CPU, free=10**9)[0].frames
+    again = resident.resident(inputs(prepared), CPU, free=0)[0]
+    assert isinstance(again, Resident) and again.frames is first, "what is there needs no room"
+    other = resident.resident(inputs(write_prepared(tmp_path / "avenue", seed=1)), CPU, free=10**9)[0].frames
+    assert not torch.equal(other, first) and list(resident._kept.values()) == [other], "the newest alone is kept"
+
+
 def test_frames_that_take_too_much_stay_on_the_disk(prepared: Prepared) -> None:
     every = inputs(prepared)
     bound = int(every[0].frames.nbytes / resident.SHARE)
-    assert isinstance(resident.resident(every, CPU, bound)[0], Resident)
-    for free in (bound - 1, 0):
+    for free in (0, bound - 1):
         assert resident.resident(every, CPU, free) is every
+    assert isinstance(resident.resident(every, CPU, bound)[0], Resident)
 
 
 @pytest.mark.parametrize("drawn", ["official", "drawn"])
@@ -61,9 +76,10 @@ def test_a_stack_learns_from_the_same_batches(
     cells = [cell for cell in every if (cell.arm, cell.layers) == ("constrained", every[0].layers)]
     assert {cell.seed for cell in cells} == {0, 1}
     plain = feed(params, prepared, "dust", CPU).task(cells)
+    assert {type(own) for own in plain.train} == {Sequences}
     monkeypatch.setattr(batches, "free_memory", lambda device: 10**9)
     there = feed(params, prepared, "dust", CPU).task(cells)
-    assert {type(own) for own in plain.train} == {Sequences} and {type(own) for own in there.train} == {Resident}
+    assert {type(own) for own in there.train} == {Resident}
     for step in range(plain.steps):
         one, two = plain.batch(1, step), there.batch(1, step)
         assert torch.equal(one.noisy, two.noisy) and torch.equal(one.clean, two.clean) and one.key == two.key

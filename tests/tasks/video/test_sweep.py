@@ -172,7 +172,8 @@ def test_scores_do_not_depend_on_how_many_levels_are_scored_at_once(
     params = small_params()
     ask = partial(sweep, Shaded(), sequences, [gammas_of(params, shift)], 0.2, 2, params.video.evaluation, CPU)
     [whole] = ask()
-    monkeypatch.setattr(sweeps, "TOGETHER", levels * 2 * 5 * TOKENS * 256)  # of two cells, five sequences a batch
+    of_level = 2 * 5 * TOKENS * 256  # two cells, five sequences a batch
+    monkeypatch.setattr(sweeps, "TOGETHER", {"cpu": levels * of_level})
     [parts] = ask()
     for name in ("by_item", "clipped", "similarity"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-6, err_msg=name)

@@ -15,7 +15,9 @@ levels in the order written under its name. Where these are called gamma, the st
 input as it is errs as under Gaussian noise of that level. Last row: the mean over the levels, then over the
 shifts that tell (named below: those that do not, as they cost a model nothing or leave it nothing), as the
 protocol has it: trimmed over data sets and depths, with its 95 % interval over seeds and test items where there
-are several seeds. Empty: the shift does not fit the model's inputs.
+are several seeds. Empty: the shift has fewer levels, or does not fit the model's inputs. Colours are full from 1.5
+times the gain below which nine of ten lie. Models of patches see them as sequences: of each, at its place, frames
+are dropped or repeated by themselves.
 """
 PARAMETERS = [
     "eps",

@@ -58,7 +58,10 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     heads = ["model", "shift", "levels", "gain at each", "mean over levels", "settings", "seeds"]
     rows = []
     for (model, shift), own in table.groupby(["model", "shift"], sort=False):
-        levels, (whole,) = own.dropna(subset="gamma"), own[own["gamma"].isna()].to_dict("records")
+        levels, means = own.dropna(subset="gamma"), own[own["gamma"].isna()].to_dict("records")
+        whole = (
+            means[0] if means else dict.fromkeys(own.columns, float("nan"))
+        )  # all of the model's cells are lost
         at_each = " ".join(f"{100 * effect:+.1f}" for effect in levels["effect"]) or tables.MISSING
         words = (style.name(shift) if shift else "**mean over shifts**") + _mark(whole)
         counts = [tables.number(whole[name], 0) for name in ("settings", "seeds")]
@@ -97,4 +100,6 @@ def _interval(row: dict) -> str:
     if pd.notna(row["moved"]):
         return f"control: {100 * row['moved']:.2g} %"
     middle, low, high = (100 * row[name] for name in ("effect", "low", "high"))
+    if pd.isna(middle):
+        return tables.MISSING
     return f"{middle:+.2f}" + ("" if pd.isna(low) else f" [{low:+.2f}, {high:+.2f}]")

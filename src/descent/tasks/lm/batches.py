@@ -15,7 +15,7 @@ from descent.tasks.lm.losses import token_loss
 from descent.tasks.lm.schema import LanguageModel
 from descent.tasks.text.data import Texts
 from descent.tasks.text.embeddings import EmbeddingTask, Tokenised, noisy_embeddings
-from descent.training.noise import DRAWS, DROPOUT, generator, seeded
+from descent.training.noise import DRAWS, DROPOUT, generator, seeded, sent
 
 
 class Batch(NamedTuple):
@@ -56,7 +56,7 @@ class InstructionTask(EmbeddingTask):
         mask = place < lengths[:, None]
         predicts = (place >= starts[:, None] - 1) & (place < lengths[:, None] - 1)
         parts = ids, mask, predicts, predicts.flatten().nonzero()[:, 0]
-        return Batch(*(part.to(device, non_blocking=True) for part in parts), key, training=False)
+        return Batch(*(sent(part, device) for part in parts), key, training=False)
 
     @staticmethod
     def compute(
@@ -93,7 +93,7 @@ class InstructionTask(EmbeddingTask):
             stream = generator(*batch.key, DRAWS)
             if self.settings.readout_tokens != "all" and self.settings.readout_tokens < count:
                 count = self.settings.readout_tokens
-                order = torch.randperm(len(targets), generator=stream).to(self.device)
+                order = sent(torch.randperm(len(targets), generator=stream), self.device)
             if self.settings.readout_layers != "all" and self.settings.readout_layers < layers:
                 drawn = set(torch.randperm(layers, generator=stream)[: self.settings.readout_layers].tolist())
                 share = len(drawn) / layers

@@ -13,7 +13,7 @@ from descent.tasks.text.data import Texts
 from descent.tasks.text.embeddings import EmbeddingTask, noisy_embeddings
 from descent.tasks.text.losses import text_losses
 from descent.training.devices import compiled
-from descent.training.noise import DROPOUT, seeded
+from descent.training.noise import DROPOUT, seeded, sent
 
 BUCKET = 32  # tokens: where each length would be a graph of its own, lengths are its multiples
 
@@ -45,7 +45,7 @@ class ClassificationTask(EmbeddingTask):
         """The texts with these numbers on the device."""
         ids, lengths, labels = texts.gather(index)
         mask = torch.arange(ids.shape[1]) < lengths[:, None]
-        return Batch(*(part.to(device, non_blocking=True) for part in (ids, mask, labels)), key, training=False)
+        return Batch(*(sent(part, device) for part in (ids, mask, labels)), key, training=False)
 
     @staticmethod
     def compute(model: nn.Module, noisy: Embedded) -> Float[Tensor, "cells depth batch classes"]:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,10 +14,10 @@ from descent.cells import Cell
 from descent.schema import VideoBudget
 from descent.tasks.video.data import Frames, Prepared, Sequences
 from descent.tasks.video.losses import PatchLoss, denoising_losses
-from descent.tasks.video.resident import resident
+from descent.tasks.video.resident import Resident, resident
 from descent.training.arm import ranged
 from descent.training.devices import compiled, free_memory
-from descent.training.noise import DROPOUT, VALIDATION, Stream, drawn_levels, perturb, seeded
+from descent.training.noise import DROPOUT, VALIDATION, Stream, drawn_levels, perturb, seeded, sent
 
 Inputs = Sequences | Frames
 Split = Literal["train", "validation", "test"]
@@ -59,8 +60,7 @@ class DenoisingTask(ABC):
         self.size = min(budget.batch, drawn)
         self.steps = drawn // self.size
         own = [prepared.drawn(seed) for seed in self.seeds] if budget.clips == "drawn" else [prepared]
-        drawing = resident([self.inputs(one, budget, "train") for one in own], device, free_memory(device))
-        self.train = [*drawing] * (len(self.seeds) // len(own))
+        self.drawn = [self.inputs(one, budget, "train") for one in own]
         self.order: tuple[int, np.ndarray] = (-1, np.empty(0))
         held_out = [self.inputs(one, budget, "validation") for one in own]
         count = len(held_out[0])
@@ -72,6 +72,12 @@ class DenoisingTask(ABC):
             )
             for index in np.array_split(np.arange(count), -(-count // budget.batch))
         ]
+
+    @cached_property
+    def train(self) -> Sequence[Inputs | Resident]:
+        """The training inputs of every seed; with the first batch their frames go to a GPU, as far as they fit."""
+        own = resident(self.drawn, self.device, free_memory(self.device))
+        return [*own] * (len(self.seeds) // len(own))
 
     @staticmethod
     @abstractmethod
@@ -107,12 +113,12 @@ class DenoisingTask(ABC):
 
     def _noisy(self, inputs: Tensor, keys: list[tuple[int, ...]], training: bool) -> Batch:
         """Pixels in [0, 1] and their noisy versions, from uint8 (seeds, batch, rows, columns)."""
-        clean = inputs.to(self.device, non_blocking=True).float() / 255
+        clean = sent(inputs, self.device).float() / 255
         unit = torch.stack([Stream(*key, device=self.device).normal(*clean.shape[1:]) for key in keys])
         level = self.eps
         if self.ranged and training:
             levels = torch.stack([drawn_levels(self.eps, key, clean.shape[1], self.device) for key in keys])
-            level = levels[self.seed_of_cell, torch.arange(len(self.eps))]
+            level = levels[self.seed_of_cell, torch.arange(len(self.eps), device=self.device)]
         if len(keys) > 1:  # one clean batch a seed: hand each cell its own
             clean, unit = clean[self.seed_of_cell], unit[self.seed_of_cell]
         return Batch(perturb(clean, unit, level, self.sigma), clean, keys[0], training)

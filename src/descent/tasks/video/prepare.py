@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -21,6 +20,7 @@ from descent.config import Params
 from descent.errors import UserError
 from descent.io import processes
 from descent.io.folders import atomic_folder
+from descent.io.processes import cores
 from descent.io.progress import Bar
 from descent.tasks.video.clips import Clip, find_clips, read_frames
 from descent.tasks.video.schema import Frame, Source
@@ -82,7 +82,7 @@ def prepare(
         every = [job for split in SPLITS for job in jobs[split]]
         digest, index, histograms, shown = hashlib.sha256(), {}, {}, {}
         bar = Bar(desc=f"decoding {dataset}", total=len(every), unit="clip")
-        with closing(_decode_all(every, min(workers or os.cpu_count() or 1, len(every)))) as decoded, bar:
+        with closing(_decode_all(every, min(workers or cores(), len(every)))) as decoded, bar:
             for name, splits in ARRAYS.items():
                 with (folder / f"{name}.npy").open("wb") as file:
                     _write_header(file, (0, frame.size, frame.size))

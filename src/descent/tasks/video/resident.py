@@ -12,6 +12,7 @@ from descent.tasks.video.data import Frames, Sequences
 
 SHARE = 0.25  # of a GPU's free memory that frames may take: stacks that share it have each their own
 BLOCK = 1024  # frames that are read at a time: the host never holds all
+_kept: dict[tuple, Tensor] = {}  # the newest file's frames, for the next stack that this process trains on them
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,12 @@ def resident(
     """The inputs of one split as the seeds of a stack draw them, their frames on the device once for all seeds; as
     they are where the frames would take more than SHARE of the `free` bytes there."""
     frames = inputs[0].frames
-    if frames.nbytes > SHARE * free:
-        return inputs
-    there = torch.empty(frames.shape, dtype=torch.uint8, device=device)
-    for start in range(0, len(frames), BLOCK):
-        there[start : start + BLOCK] = torch.from_numpy(np.array(frames[start : start + BLOCK]))
-    return [Resident(own, there) for own in inputs]
+    name = (frames.filename, frames.shape, device)  # a memory map, as data.Prepared opens it
+    if name not in _kept:
+        if frames.nbytes > SHARE * free:
+            return inputs
+        _kept.clear()
+        _kept[name] = there = torch.empty(frames.shape, dtype=torch.uint8, device=device)
+        for start in range(0, len(frames), BLOCK):
+            there[start : start + BLOCK] = torch.from_numpy(np.array(frames[start : start + BLOCK]))
+    return [Resident(own, _kept[name]) for own in inputs]

@@ -19,8 +19,8 @@ from descent.tasks.video.views import View
 from descent.training.noise import TEST, Stream
 
 # Many small operations cost more than few large ones, up to a size: of a layer's answers, how many numbers are
-# worked out at a time
-TOGETHER = 2**18
+# worked out at a time. A processor's caches hold few; a GPU should not wait for its host.
+TOGETHER = {"cpu": 2**18, "cuda": 2**25}
 
 
 class AtLevels(NamedTuple):
@@ -106,11 +106,10 @@ def _at_levels(
     """Of one batch the errors of every layer, and `_of_last` at every level."""
     answer = model.target(of_model(seen))
     # Where right answers move with the inputs, each level has its own, and is scored by itself.
-    together = 1 if test.apply.equivariant else max(1, TOGETHER // (cells * answer.numel()))
+    together = 1 if test.apply.equivariant else max(1, TOGETHER[seen.device.type] // (cells * answer.numel()))
     errors, of_last = [], []
-    for first in range(0, len(test.strengths), together):
-        own = (torch.tensor([level], device=seen.device) for level in test.strengths[first : first + together])
-        noisy = torch.cat([of_model(test.apply(seen, level, stream, sigma)) for level in own], dim=1)
+    for own in torch.tensor(test.strengths, device=seen.device).split(together):
+        noisy = torch.cat([of_model(test.apply(seen, level, stream, sigma)) for level in own.split(1)], dim=1)
         right = model.target(noisy) if test.apply.equivariant else answer
         last, every = _errors(model, right, noisy.expand(cells, *noisy.shape[1:]))
         errors.append(every)
@@ -133,7 +132,8 @@ def _errors(
 
 
 def _mean_square(difference: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
-    """The mean of the squares over all axes from `dim` on, in float64; read once, nothing of its size written."""
+    """The mean of the squares over all axes from `dim` on, read once, with nothing of its size written; summed in
+    float32."""
     flat = difference.flatten(dim)
     return torch.linalg.vector_norm(flat, dim=dim).double().square() / flat.shape[dim]
 
