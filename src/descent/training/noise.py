@@ -51,7 +51,7 @@ def sent(numbers: Tensor, device: torch.device) -> Tensor:
     """What the host drew or read, on a device; the host does not wait for the copy."""
     if numbers.device.type == device.type:
         return numbers
-    return numbers.pin_memory().to(device, non_blocking=True)
+    return (numbers.pin_memory() if device.type == "cuda" else numbers).to(device, non_blocking=True)
 
 
 def perturb(
