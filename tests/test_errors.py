@@ -29,6 +29,7 @@ MACHINES = {
 
 def test_a_full_gpu_is_told_wherever_it_is_met() -> None:
     told = sentence(torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB."))
+    assert sentence(RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be asynchronous")) == told
     assert told.startswith("the GPU's memory is full: ") and "training.stack_elements.cuda" in told
 
 

@@ -66,7 +66,8 @@ def sentence(error: BaseException) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return NO_MEMORY
-    if type(error).__name__ == "OutOfMemoryError":  # torch's, which is not imported for this
+    # Torch's, which is not imported for this; a card that others have filled before is told in the driver's words.
+    if type(error).__name__ == "OutOfMemoryError" or "CUDA error: out of memory" in str(error):
         return NO_GPU_MEMORY
     if full(error):
         place = getattr(error, "filename", None) or error
