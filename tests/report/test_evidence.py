@@ -223,6 +223,7 @@ def test_a_finished_run_is_published_whole(project: Path, params: Params, made_u
             "cells",
             "facts",
             "shifts",
+            "transfer",
             "controls",
             "sensitivity",
             "datasets",
@@ -487,3 +488,4 @@ def test_a_page_beside_the_parts_says_what_the_verdicts_rest_on(
 def test_a_run_without_controls_or_shifts_has_empty_tables(params: Params, made_up: pd.DataFrame) -> None:
     rows = made_up[made_up["shift"] == "gaussian"]
     assert published.controls(rows, params).empty and published.shifts(rows, params).empty
+    assert published.transferred(rows, params).empty

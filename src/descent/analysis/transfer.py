@@ -5,9 +5,19 @@ import pandas as pd
 from descent.analysis import shifts
 from descent.analysis.lost import ZERO, as_zero
 from descent.analysis.select import CELL, TRAINED, TRANSFER, average, measured, select
+from descent.cells import REFERENCES, headline
 from descent.config import Params
 
+BY = ["model", "arm", "gamma", "dataset", "tested"]
+COLUMNS = [*BY, "rmse", *shifts.NUMBERS]
 TEST = ["split", "shift", "tested", "gamma", "layer", "bin", "metric", "value"]
+
+
+def of_headline(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """Video's rows at the headline training level, and those of the maps that learn nothing: these have no level,
+    and stand for cells that diverged."""
+    rows = select(results, experiment="video")
+    return rows[rows["arm"].isin(REFERENCES) | ((rows["eps"] - headline(params, "video")).abs() < 1e-9)]
 
 
 def errors(results: pd.DataFrame, params: Params) -> pd.DataFrame:
@@ -28,7 +38,7 @@ def errors(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def matrix(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """One row per model, arm, level `gamma`, `dataset` of training and data set `tested`, of cells of one eps.
+    """COLUMNS: by model, arm, level `gamma`, `dataset` of training and data set `tested`, of cells of one eps.
 
     `rmse` is the mean over depths and seeds; shifts.NUMBERS are of the gain over the baseline, ln(its RMSE / the
     arm's) in the same setting and seed, and missing (NaN) for the baseline itself.
@@ -36,8 +46,7 @@ def matrix(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     Raises:
         UserError: the cells are of several training levels.
     """
-    by = ["model", "arm", "gamma", "dataset", "tested"]
     found = errors(results, params)
-    means = average(found, by, over=["layers", "layer", "seed"]).rename("rmse").reset_index()
-    gains = shifts.over_seeds(shifts.against_baseline(found, params), by)
-    return means.merge(gains, how="left", on=by)
+    means = average(found, BY, over=["layers", "layer", "seed"]).rename("rmse").reset_index()
+    gains = shifts.over_seeds(shifts.against_baseline(found, params), BY)
+    return means.merge(gains, how="left", on=BY)[COLUMNS]

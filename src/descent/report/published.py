@@ -1,14 +1,15 @@
-"""Tables of a published run that no figure needs: its controls, shifts against the baseline, trained numbers."""
+"""Tables of a published run that no figure needs: controls, shifts and transfer, trained numbers."""
 
 import pandas as pd
 
-from descent.analysis import shift_estimates
+from descent.analysis import shift_estimates, transfer
 from descent.analysis.controls import of_study
-from descent.analysis.select import select
+from descent.analysis.select import TRANSFER, select
 from descent.components import TASKS
 from descent.config import Params
 
 CONTROLS = "controls"  # what the names of their studies begin with
+MEAN = "mean of those that tell"  # in the column `shift`
 GAINS = ["gain_in", "gain_out", "inflation", "slower"]
 
 
@@ -21,10 +22,18 @@ def controls(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def shifts(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """What every arm gains over the baseline under each shift that training has not seen
-    (shift_estimates.COLUMNS)."""
+    """What every arm gains over the baseline under each shift that training has not seen, and in the mean over
+    those that tell (shift_estimates.COLUMNS)."""
     found = shift_estimates.table(results, params)
-    return found[found["shift"] != shift_estimates.ALL].reset_index(drop=True)
+    return found.assign(shift=found["shift"].replace(shift_estimates.ALL, MEAN))
+
+
+def transferred(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The errors of video's models on every data set (transfer.matrix), of cells of the headline training level;
+    empty where no model was tested on another data set's clips."""
+    rows = transfer.of_headline(results, params)
+    known = not select(rows, shift=TRANSFER).empty
+    return transfer.matrix(rows, params) if known else pd.DataFrame(columns=transfer.COLUMNS)
 
 
 def trained_numbers(results: pd.DataFrame) -> pd.DataFrame:

@@ -30,6 +30,7 @@ def publish(params: Params) -> Path:
         "cells": cells_table(results, params),
         "controls": published.controls(results, params),
         "shifts": published.shifts(results, params),
+        "transfer": published.transferred(results, params),
         "sensitivity": sensitivity.table(pairs, facts),
         "datasets": scorecard.by_dataset(results, params),
     }

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from descent.analysis import transfer
 from descent.analysis.select import TRANSFER, select
-from descent.cells import REFERENCES, headline
+from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, heat, remarks, style
 
@@ -33,8 +33,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     models, names = params.video.models, params.video.datasets
     rows, eps = curves.required(results, "evaluate_video", experiment="video"), headline(params, "video")
     curves.required(rows, "evaluate_transfer", shift=TRANSFER, eps=eps)
-    # The maps that learn nothing have no training level, and stand for cells that diverged.
-    table = transfer.matrix(rows[rows["arm"].isin(REFERENCES) | ((rows["eps"] - eps).abs() < 1e-9)], params)
+    table = transfer.matrix(transfer.of_headline(rows, params), params)
     lines = [(arm, level) for level in sorted(table["gamma"].unique()) for arm in params.arms]
     reach = 100 * FAINTER * max(float(table["effect"].abs().max()), 0.01)
     height = len(lines) * (FOOT + ROW * len(names))
