@@ -9,7 +9,7 @@ from descent.components import TASKS
 from descent.config import Params
 
 CONTROLS = "controls"  # what the names of their studies begin with
-MEAN = "mean of those that tell"  # in the column `shift`
+MEAN = "mean over shifts"  # in the column `shift`
 GAINS = ["gain_in", "gain_out", "inflation", "slower"]
 
 
