@@ -58,6 +58,24 @@ def test_the_next_stack_on_the_same_frames_finds_them_there(
     assert not torch.equal(other, first) and list(resident._kept.values()) == [other], "the newest alone is kept"
 
 
+def test_frames_that_could_not_all_be_read_are_not_kept(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resident, "BLOCK", 7)
+    every, read, calls = inputs(prepared), torch.from_numpy, []
+
+    def failing(block: np.ndarray) -> torch.Tensor:
+        calls.append(len(block))
+        if len(calls) == 2:
+            raise OSError("a bad sector")
+        return read(block)
+
+    monkeypatch.setattr(torch, "from_numpy", failing)
+    with pytest.raises(OSError, match="sector"):
+        resident.resident(every, CPU, free=10**9)
+    assert calls == [7, 7] and not resident._kept
+
+
 def test_frames_that_take_too_much_stay_on_the_disk(prepared: Prepared) -> None:
     every = inputs(prepared)
     bound = int(every[0].frames.nbytes / resident.SHARE)

@@ -9,6 +9,7 @@ from jaxtyping import Int, UInt8
 from torch import Tensor
 
 from descent.tasks.video.data import Frames, Sequences
+from descent.training.noise import sent
 
 SHARE = 0.25  # of a GPU's free memory that frames may take: stacks that share it have each their own
 BLOCK = 1024  # frames that are read at a time: the host never holds all
@@ -29,8 +30,8 @@ class Resident:
         """The inputs with these numbers, on the device."""
         device, own = self.frames.device, self.inputs
         if isinstance(own, Frames):
-            return self.frames[torch.from_numpy(own.places[index]).to(device, non_blocking=True)]
-        where = torch.from_numpy(np.stack(own.corners(index))).to(device, non_blocking=True)
+            return self.frames[sent(torch.from_numpy(own.places[index]), device)]
+        where = sent(torch.from_numpy(np.stack(own.corners(index))), device)
         first, row, column = where[:, :, None, None]
         time = first + torch.arange(own.tokens, device=device)[:, None]
         line = row * own.patch + torch.arange(own.patch, device=device)
@@ -48,7 +49,8 @@ def resident(
         if frames.nbytes > SHARE * free:
             return inputs
         _kept.clear()
-        _kept[name] = there = torch.empty(frames.shape, dtype=torch.uint8, device=device)
+        there = torch.empty(frames.shape, dtype=torch.uint8, device=device)
         for start in range(0, len(frames), BLOCK):
             there[start : start + BLOCK] = torch.from_numpy(np.array(frames[start : start + BLOCK]))
+        _kept[name] = there  # once it is whole: a read that fails leaves none
     return [Resident(own, _kept[name]) for own in inputs]
