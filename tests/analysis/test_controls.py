@@ -11,7 +11,7 @@ from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.errors import UserError
 from tests.fakes.results import change, fake_results, with_another_shift
-from tests.fakes.results_training import training_params, with_training
+from tests.fakes.results_training import text_controls_params, training_params, with_training
 
 CELL = {"experiment": "controls", "dataset": "ucsd", "model": "dust_per_layer", "layers": 5, "eps": 0.13}
 
@@ -99,10 +99,29 @@ def test_a_cell_that_diverged_scores_as_the_zero_map(params: Params, results: pd
     change(results, float("nan"), **CELL, arm="constrained", seed=2, metric="rmse")
     found, plain = of_arm(results, params, "constrained", 2), of_arm(results, params, "unconstrained", 2)
     assert found["rmse_out"] == pytest.approx(106.0) and found["rmse_in"] == pytest.approx(106.0)
-    assert found["gain_out"] == pytest.approx(plain["log_out"] - np.log(106.0))
+    assert found["gain_out"] == pytest.approx(-np.log(106.0) - plain["score_out"])
     table = controls.of_study(results, params, "controls", ["gain_out"]).set_index("arm")
     assert table["lost"].to_dict() == {arm: int(arm == "constrained") for arm in table.index}
     assert table.loc["constrained", "gain_out_seeds"] == 6, "lost is not left out"
+
+
+def test_of_classifiers_gains_are_differences_of_accuracy_and_divergence_is_chance() -> None:
+    params = text_controls_params()
+    results = with_training(fake_results(params), params)
+    cell = {"experiment": "controls_distilbert", "seed": 1}
+    for gamma in map(float, params.text.evaluation.gammas):
+        test = {"metric": "accuracy", "split": "test", "layer": 6, "gamma": gamma}
+        change(results, 0.75, **cell, **test, arm="unconstrained")
+        change(results, 0.8 if gamma <= 0.4 else 0.6, **cell, **test, arm="deep_supervision")
+    change(results, 1.0, **cell, arm="replay_positive", metric="diverged")
+    change(results, float("nan"), **cell, arm="replay_positive", metric="accuracy", split="test")
+    cells = select(controls.trained_cells(results, params), **cell).set_index("arm")
+    assert cells.loc["deep_supervision", ["gain_in", "gain_out"]].tolist() == pytest.approx([0.05, -0.15])
+    assert cells.loc["replay_positive", ["gain_in", "gain_out"]].tolist() == pytest.approx([-0.25, -0.25])
+    assert cells.loc["unconstrained", ["gain_in", "gain_out"]].tolist() == [0, 0]
+    assert cells["rmse_out"].isna().all()
+    table = controls.of_study(results, params, "controls_distilbert", ["gain_out", "inflation"]).set_index("arm")
+    assert table["gain_out_seeds"].tolist() == [2] * 4 and table.loc["constrained", "inflation"] >= 0
 
 
 def test_the_interval_over_seeds_is_students(params: Params, results: pd.DataFrame) -> None:

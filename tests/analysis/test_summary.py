@@ -66,7 +66,7 @@ def test_declared_follows_the_lists() -> None:
     }
 
 
-OTHERS = "solver, controls, controls_ut, controls_dust_overcomplete"
+OTHERS = "solver, controls, controls_ut, controls_dust_overcomplete, controls_distilbert"
 OTHERS += ", plateau_ut, plateau_dust_per_layer, plateau_dust_shared"
 
 

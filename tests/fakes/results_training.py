@@ -81,3 +81,10 @@ def _by_epoch(cell: dict[str, Any], metric: str, values: np.ndarray) -> pd.DataF
 def _rows(cell: dict[str, Any], numbers: dict[str, float], layer: int) -> pd.DataFrame:
     given = ABSENT | cell | {"split": "validation", "gamma": cell["eps"], "layer": layer}
     return pd.DataFrame([given | {"metric": metric, "value": value} for metric, value in numbers.items()])
+
+
+def text_controls_params() -> Params:
+    """`training_params` with controls of a classifier as the one study, and no video."""
+    own: dict[str, Any] = {"studies": ["controls_distilbert"], "text.models": ["distilbert"]}
+    own |= {"profiles.demo.studies.controls_distilbert": {"seeds": [0, 1]}}
+    return training_params(own | {"text.datasets": ["imdb"], "video.datasets": [], "lm.datasets": []})

@@ -12,11 +12,11 @@ from descent.analysis import controls
 from descent.analysis.select import select
 from descent.config import Params
 from descent.errors import UserError
-from descent.figures.beyond import fig_controls, fig_training, table_ladder, table_solver
+from descent.figures.beyond import fig_controls, fig_text_controls, fig_training, table_ladder, table_solver
 from descent.figures.parts import catalogue, style, tables
 from descent.figures.video import fig02_video_robustness as fig02
 from tests.fakes.results import change, fake_results
-from tests.fakes.results_training import BESIDE, EPOCHS, training_params, with_training
+from tests.fakes.results_training import BESIDE, EPOCHS, text_controls_params, training_params, with_training
 
 UT = {"experiment": "video", "dataset": "ucsd", "model": "ut", "arm": "constrained", "layers": 5, "seed": 0}
 CONTROLS = {"experiment": "controls", "dataset": "ucsd", "model": "dust_per_layer"}
@@ -189,6 +189,22 @@ def test_controls_write_inflation_feasible_cells_and_divergence(results, params:
     written = [text.get_text() for text in fig_controls.render(results, params).axes[0].texts]
     assert "5 of 6, 1 diverged" in written and "the baseline: zero" in written
     assert f"{100 * share['deep_supervision']:.0f}%" in written and share["deep_supervision"] > 0.05
+
+
+def test_controls_of_a_classifier_stand_at_their_differences_in_points() -> None:
+    params = text_controls_params()
+    results = with_training(fake_results(params), params)
+    for gamma in map(float, params.text.evaluation.gammas):
+        test = {"metric": "accuracy", "split": "test", "layer": 6, "gamma": gamma}
+        for arm, share in (("unconstrained", 0.7), ("deep_supervision", 0.72 if gamma <= 0.4 else 0.65)):
+            change(results, share, experiment="controls_distilbert", **test, arm=arm)
+    figure = fig_text_controls.render(results, params)
+    beyond, within = dots(figure.axes[0], 1)
+    assert beyond == (pytest.approx(-5), True) and within == (pytest.approx(2), False)
+    assert "points" in figure.axes[0].get_xlabel() and "RMSE" not in figure.axes[0].get_xlabel()
+    why = "no study of text of the name controls_distilbert is in use"
+    assert catalogue.left_out(fig_text_controls, training_params()) == why
+    assert catalogue.left_out(fig_text_controls, params) == ""
 
 
 def test_an_arm_without_cells_is_told_and_a_study_not_in_use_left_out(results, params: Params) -> None:

@@ -1,12 +1,12 @@
-"""What separates the arms of one setting: log-ratios of their errors, intervals over seeds, inflation."""
+"""What separates the arms of one setting: their gains over the baseline, intervals over seeds, inflation."""
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from scipy import stats
 
-from descent.analysis.lost import ZERO, as_zero
-from descent.analysis.select import CELL, TRAINED, average, check_named, mean, measured, select, sweep
+from descent.analysis.lost import ZERO, as_chance, as_zero
+from descent.analysis.select import CELL, TRAINED, average, check_named, last_layer, mean, measured, select, sweep
 from descent.analysis.summary import PAIR, cells_table, first_constrained
 from descent.analysis.verdicts import LEVEL
 from descent.cells import study_cells
@@ -14,24 +14,25 @@ from descent.config import Params
 
 ARM = [name for name in CELL if name != "seed"]  # the cells that differ by their seed alone
 RUNG = ["rmse_in", "rmse_out", "descending", "step_in", "step_out", "all_in", "all_out"]
-MEASURES = ["rmse_in", "rmse_out", "log_in", "log_out"]
+MEASURES = ["rmse_in", "rmse_out", "score_in", "score_out"]
 
 
 def trained_cells(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The trained cells of `cells_table`, with what sets them apart from the baseline.
 
-    Columns beside those: `rmse_in`, `rmse_out` (0-255; test data, means over the swept levels gamma <= eps and
-    gamma > eps) and `log_in`, `log_out` (means of ln RMSE over the same levels), a cell that diverged scoring as
-    the zero map; `gain_in`, `gain_out`, the baseline cell's log minus the cell's own (positive: a smaller error);
-    `inflation`, as `inflation_share`; `slower`, training seconds over the baseline cell's. The baseline cell is
-    that of the same experiment, setting and seed whose arm is comparison.baseline; missing where there is none.
+    Columns beside those: of video `rmse_in`, `rmse_out` (0-255; test data, means over the swept levels gamma <=
+    eps and gamma > eps); `score_in`, `score_out`, means over the same levels of -ln RMSE, of other tasks of the
+    accuracy (a share), a cell that diverged scoring as the zero map or as chance; `gain_in`, `gain_out`, the
+    cell's score minus the baseline cell's (positive: better); `inflation`, as `inflation_share`; `slower`,
+    training seconds over the baseline cell's. The baseline cell is that of the same experiment, setting and seed
+    whose arm is comparison.baseline; missing where there is none.
     """
     cells = select(cells_table(results, params), trained=True)
     cells = cells.join(_scores(results, params), on=CELL)
     plain = select(cells, arm=params.comparison.baseline, varied="")
-    twin = plain.set_index(["experiment", *PAIR])[["log_in", "log_out", "seconds"]].add_suffix("_plain")
+    twin = plain.set_index(["experiment", *PAIR])[["score_in", "score_out", "seconds"]].add_suffix("_plain")
     cells = cells.join(twin, on=["experiment", *PAIR])
-    gains = {f"gain_{where}": cells[f"log_{where}_plain"] - cells[f"log_{where}"] for where in ("in", "out")}
+    gains = {f"gain_{where}": cells[f"score_{where}"] - cells[f"score_{where}_plain"] for where in ("in", "out")}
     slower = cells["seconds"] / cells["seconds_plain"]
     cells = cells.drop(columns=list(twin)).assign(**gains, slower=slower)
     return cells.assign(inflation=_inflation(cells, results, params))
@@ -127,9 +128,9 @@ def ladder(results: pd.DataFrame, params: Params, name: str, shared: str) -> pd.
 
 def _against(cells: pd.DataFrame, other: pd.DataFrame, word: str) -> pd.DataFrame:
     """`cells` with the log-ratios `<word>_in` and `<word>_out` to the cells of the same seeds of another arm."""
-    logs = other.set_index("seed")
+    scores = other.set_index("seed")
     ratios = {
-        f"{word}_{where}": cells["seed"].map(logs[f"log_{where}"]) - cells[f"log_{where}"]
+        f"{word}_{where}": cells[f"score_{where}"] - cells["seed"].map(scores[f"score_{where}"])
         for where in ("in", "out")
     }
     return cells.assign(**ratios)
@@ -141,18 +142,20 @@ def _told(columns: list[str]) -> list[str]:
 
 def _scores(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """MEASURES by CELL."""
-    rows = _swept(results, params)
-    logs = rows.assign(value=np.log(rows["value"]))
-    inside = rows["gamma"] <= rows["eps"] + 1e-9
-    parts = (rows[inside], rows[~inside], logs[inside], logs[~inside])
+    known = measured(select(results, shift=TRAINED, bin=0.0))
+    errors = sweep(known, "rmse", params)
+    errors = as_zero(errors[errors["arm"].isin([*params.components["arms"], ZERO])], known)
+    logs = errors.assign(value=-np.log(errors["value"]))
+    right = sweep(last_layer(select(known, split="test")), "accuracy", params)
+    scores = pd.concat([logs, as_chance(right, known, params)])
+    parts = [part for rows in (errors, scores) for part in _either_side(rows)]
     return pd.DataFrame({name: mean(part, ["gamma"]) for name, part in zip(MEASURES, parts, strict=True)})
 
 
-def _swept(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """The RMSE of trained cells at every level of the sweep; of one that diverged that of the zero map."""
-    known = measured(select(results, shift=TRAINED, bin=0.0))
-    rows = sweep(known, "rmse", params)
-    return as_zero(rows[rows["arm"].isin([*params.components["arms"], ZERO])], known)
+def _either_side(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows up to the training level, and those above."""
+    inside = rows["gamma"] <= rows["eps"] + 1e-9
+    return rows[inside], rows[~inside]
 
 
 def _inflation(cells: pd.DataFrame, results: pd.DataFrame, params: Params) -> list[float]:

@@ -199,7 +199,8 @@ def controls(found: pd.DataFrame, params: Params) -> str:
     for row in found.to_dict("records"):
         inflation = _percent(row["inflation"]).removeprefix("+")
         named = [row["study"], label(params, "arms", row["arm"]), row["varied"]]
-        gains = [_interval(row, name, f"{name}_") for name in ("gain_out", "gain_in")]
+        unit = "%" if params.studied(row["study"]).task == "video" else "points"
+        gains = [_interval(row, name, f"{name}_", unit) for name in ("gain_out", "gain_in")]
         rows.append([*named, *gains, inflation, row["trained"], row["lost"]])
     header = ["study", "arm", "value", "gain out of distribution", "in distribution", "inflation share", "cells"]
     return pipe([*header, "diverged"], rows) if rows else ""

@@ -1,23 +1,13 @@
-"""Not in the paper: what each arm beside its two gains and costs against its baseline."""
+"""Not in the paper: what each arm beside its two gains and costs against its baseline, on video."""
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter
 
-from descent.analysis import controls
-from descent.cells import study_cells
 from descent.config import Params
-from descent.figures.parts import ablations, curves, remarks, style
+from descent.figures.parts import control_rows, remarks, style
 
 STUDIES = ("controls", "controls_ut", "controls_dust_overcomplete")
 TASK = "video"
-WHERE = {"out": r"out of distribution ($\gamma>\epsilon$)", "in": r"in distribution ($\gamma\leq\epsilon$)"}
-COLUMNS = {
-    "inflation": 1.09,
-    "feasible": 1.22,
-}  # of words at the right; their places as shares of the panel's width
 TITLE = "What the constraint does, beside its controls"
 CAPTION = """
 Ours, not the paper's. Error of each arm against that of the baseline of `comparison` in the same setting: mean
@@ -41,99 +31,16 @@ PARAMETERS = [
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Log-ratios (percent), a panel per study. Raises UserError without rows of a study, or of its task."""
-    curves.required(results, f"evaluate_{TASK}", experiment=TASK)
-    names = shown(params)
-    for name in names:
-        curves.required(results, "evaluate_studies", experiment=name)
-    columns = ["gain_in", "gain_out", "inflation", "feasible"]
-    tables = [controls.of_study(results, params, name, columns) for name in names]
-    rows = [len(table) for table in tables] or [1]
-    figure = style.sheet(params, style.TEXT, 0.8 + sum(0.45 + 0.27 * count for count in rows))
-    grid = figure.add_gridspec(len(rows), 1, height_ratios=[1.6 + count for count in rows])
-    for place, (name, table) in enumerate(zip(names, tables, strict=True)):
-        axes = figure.add_subplot(grid[place], sharex=figure.axes[0] if figure.axes else None)
-        _draw(axes, table, params.comparison.baseline)
-        axes.set_title(_title(params, name, table), loc="left")
-    if not names:
-        axes = figure.add_subplot(grid[0])
-        axes.set_axis_off()
-        axes.text(0.5, 0.5, left_out(params), ha="center", va="center", color=style.GREY)
-        return figure
-    axes.set_xlabel(f"ln(RMSE of {style.name(params.comparison.baseline)} / RMSE of the arm), % →")
-    dots = [Line2D([], [], label=label, **_look(where, style.GREY)) for where, label in WHERE.items()]
-    figure.legend(handles=dots, loc="outside upper center", ncols=2)
-    return figure
-
-
-def shown(params: Params) -> list[str]:
-    """Those of STUDIES that are in use."""
-    studies = {name: params.studied(name) for name in STUDIES if name in params.studies}
-    return [name for name, study in studies.items() if study.task == TASK and params.runs(study)]
+    label = f"ln(RMSE of {style.name(params.comparison.baseline)} / RMSE of the arm), % →"
+    return control_rows.render(results, params, TASK, STUDIES, label)
 
 
 def left_out(params: Params) -> str:
     """Why there is nothing to show; empty where there is."""
-    return "" if shown(params) else f"no study of {TASK} of the names {', '.join(STUDIES)} is in use"
+    return control_rows.left_out(params, TASK, STUDIES)
 
 
 def remarks_on(params: Params) -> list[str]:
     """What must be read with it."""
-    return remarks.capacity(params, list(dict.fromkeys(params.studied(name).model for name in shown(params))))
-
-
-def _title(params: Params, name: str, table: pd.DataFrame) -> str:
-    study, seeds = params.studied(name), int(table["trained"].max())
-    told = f"{seeds} seeds" if seeds > 1 else "one seed: no intervals"
-    return f"{ablations.title(study)}, $L={study_cells(params, name)[0].layers}$, {told}"
-
-
-def _draw(axes: Axes, table: pd.DataFrame, baseline: str) -> None:
-    axes.axvline(0, color="black", linewidth=0.6, zorder=1)
-    for word, place in COLUMNS.items():
-        look = {"ha": "center", "va": "bottom", "color": style.GREY, "fontsize": 7}
-        axes.text(place, 1.03, word, transform=axes.transAxes, **look)
-    for place, row in enumerate(table.to_dict("records")):
-        if row["arm"] != baseline and row["lost"] < row["trained"]:  # the zero map would set the scale
-            _draw_gains(axes, row, place)
-        _write(axes, row, place, row["arm"] == baseline)
-    labels = [style.name(row.arm) + (f" ({row.varied})" if row.varied else "") for row in table.itertuples()]
-    axes.set_yticks(range(len(table)), labels)
-    axes.set_ylim(len(table) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(visible=False, axis="y")
-    axes.spines["left"].set_visible(False)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}" if value else "0"))
-
-
-def _draw_gains(axes: Axes, row: dict, place: int) -> None:
-    for where, up in zip(WHERE, (-0.14, 0.14), strict=True):
-        middle, low, high = (100 * row[f"gain_{where}{ending}"] for ending in ("", "_low", "_high"))
-        color = style.color(row["arm"])
-        if pd.notna(low):
-            axes.plot([low, high], [place + up] * 2, color=color, linewidth=1.2, label=f"{row['arm']} {where}")
-        axes.plot([middle], [place + up], **_look(where, color))
-
-
-def _look(where: str, color: object) -> dict[str, object]:
-    face = color if where == "out" else "white"
-    return {"marker": "o", "linestyle": "none", "color": color, "markerfacecolor": face, "markersize": 4.4}
-
-
-def _write(axes: Axes, row: dict, place: int, reference: bool) -> None:
-    """At the right an arm's inflation share and feasible cells; words where it has no point."""
-    cells, lost = row["trained"], f", {row['lost']} diverged" if row["lost"] else ""
-    feasible = row["feasible"] * row["feasible_seeds"] if pd.notna(row["feasible"]) else 0
-    words = {
-        "inflation": "–" if pd.isna(row["inflation"]) else f"{100 * row['inflation']:.0f}%",  # noqa: RUF001
-        "feasible": f"{feasible:.0f} of {cells}{lost}",
-    }
-    for word, text in words.items() if cells else ():
-        axes.text(
-            COLUMNS[word], place, text, transform=axes.get_yaxis_transform(), ha="center", va="center", fontsize=7
-        )
-    told = "" if cells else "no cells"
-    told = "the baseline: zero" if cells and reference else told
-    told = "all diverged: each scores as the zero map" if cells and row["lost"] == cells else told
-    if told:
-        look = {"va": "center", "color": style.GREY, "fontsize": 7}
-        axes.annotate(told, (0, place), xytext=(4, 0), textcoords="offset points", **look)
+    names = control_rows.shown(params, TASK, STUDIES)
+    return remarks.capacity(params, list(dict.fromkeys(params.studied(name).model for name in names)))
