@@ -44,6 +44,20 @@ def test_cells_and_steps_are_those_of_the_grid_and_finished_cells_are_taken_off(
     assert (after.missing, after.training, after.scoring, after.disk) == (0, 0, 0, 0)
 
 
+def test_a_cell_that_a_study_shares_with_the_grid_is_counted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_project(tmp_path, monkeypatch)
+    meta = Path("data/prepared") / DATASET / "meta.json"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"profile": "demo"}))
+    study = {"task": "video", "dataset": DATASET, "model": "dust", "layers": 2, "eps": 0.5, "vary": None}
+    study |= {"arm": "constrained", "beside": ["unconstrained"], "overrides": {}}
+    own = {"studies": ["controls"], "study.controls": study, "profiles.demo.studies.controls": {"seeds": [0, 1]}}
+    grid_, studied = Costs(small_params(DUST | own), CPU, 2).parts()
+    assert (grid_.cells, grid_.missing) == (12, 12)
+    assert (studied.cells, studied.missing) == (4, 2), "the grid has those of seed 0"
+
+
 @pytest.mark.parametrize(
     ("task", "dataset", "model", "texts"),
     [("text", "mnli", "ut_text", (353432, 9815)), ("lm", "alpaca", "causal_lm", (43682, 4160))],

@@ -20,7 +20,7 @@ from descent.cells import grid
 from descent.config import Params
 from descent.errors import UserError
 from descent.figures.video import fig03_depth
-from descent.report import evidence, first_screen, held, published, reproduction
+from descent.report import evidence, first_screen, held, published, reproduction, sections
 from stages import evidence as stage
 from stages import figures
 from tests.fakes.cards import card
@@ -358,6 +358,11 @@ def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproducti
 
 GAINS = {"gain_out": 0.0123, "gain_out_low": 0.01, "gain_out_high": 0.015, "inflation": 0.25}
 GAINS |= {"gain_in": -0.002, "gain_in_low": math.nan, "gain_in_high": math.nan}
+
+
+def test_gains_of_classifiers_are_told_in_points() -> None:
+    row = {"study": "controls_distilbert", "arm": "penalty", "varied": "", "trained": 6, "lost": 0} | GAINS
+    assert "| +1.23 points [+1.00 points, +1.50 points] |" in sections.controls(pd.DataFrame([row]), fake_params())
 
 
 def part(report: str, title: str) -> str:

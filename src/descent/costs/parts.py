@@ -42,11 +42,13 @@ class Part:
 
 
 class Costs:
-    """The parts of a profile on one device; what was timed once is not timed again."""
+    """The parts of a profile on one device; what was timed once is not timed again, and a cell that a grid and a
+    study share, or two studies, is counted where it comes first."""
 
     def __init__(self, params: Params, device: torch.device, side_by_side: int) -> None:
         self.params, self.device, self.slots = params, device, side_by_side
         self.known: dict[tuple, Step] = {}
+        self.counted: set[str] = set()  # names in the store
 
     def parts(self) -> Iterator[Part]:
         """Every model on every data set in use, then the studies.
@@ -92,7 +94,7 @@ class Costs:
         settings = {cell: _setting(params, cell) for cell in cells}
         with tempfile.TemporaryDirectory() as folder:
             data = prepared(params, task, first.dataset, first.model)
-            missing = [*cells] if data is None else _missing(self.params, first, cells)
+            missing = [*cells] if data is None else self._missing(first, cells)
             data = data or standin(params, first.dataset, first.model, Path(folder))
             feed = of_task(task, "feed").feed(params, data, first.model, self.device)
             item = Item(name, Path(), [*cells], settings, feed, lambda: iter(()))
@@ -143,6 +145,17 @@ class Costs:
         held_out = sum(own[0].numel() for own, _ in task.validation()) / batch.numel()
         return step, feed.epochs * (task.steps * step.seconds + held_out * step.forward)
 
+    def _missing(self, first: Cell, cells: Sequence[Cell]) -> list[Cell]:
+        """The cells that are not in the store, and that no part before has counted."""
+        if first.experiment in TASKS:
+            item = of_model(self.params, first.experiment, first.dataset, first.model)
+        else:
+            item = of_study(self.params, first.experiment)
+        names = {cell: _name(item, cell) for cell in cells}
+        done = {name for name in names.values() if name is not None and store.folder(name).is_dir()} | self.counted
+        self.counted |= {*filter(None, names.values())}
+        return [cell for cell, name in names.items() if name not in done]
+
     def _together(self, seconds: Sequence[float | int]) -> float | int:
         """How long stacks take side by side, the longest first."""
         busy = [0.0] * self.slots
@@ -172,20 +185,11 @@ def _setting(params: Params, cell: Cell) -> Setting:
     return setting(params, cell, params.studied(cell.experiment).replaced(cell.arm, cell.varied))
 
 
-def _missing(params: Params, first: Cell, cells: Sequence[Cell]) -> list[Cell]:
-    """The cells that are not in the store."""
-    if first.experiment in TASKS:
-        item = of_model(params, first.experiment, first.dataset, first.model)
-    else:
-        item = of_study(params, first.experiment)
-    return [cell for cell in cells if not store.folder(_name(item, cell)).is_dir()]
-
-
-def _name(item: Item, cell: Cell) -> str:
-    """A cell's name in the store; of one whose setting was searched, what its record says."""
+def _name(item: Item, cell: Cell) -> str | None:
+    """A cell's name in the store; of one whose setting was searched, what its record says, if it is trained."""
     if cell in item.settings:
         return item.fingerprint(cell, item.settings[cell])
     try:
         return store.record(item.runs, cell)["fingerprint"]
     except UserError:
-        return "not trained yet"
+        return None
