@@ -155,6 +155,10 @@ CELL = Cell("video", "ucsd", "dust", "constrained", 3, 0.13, 0)
         ),
         ({"objectives.constrained.rho": float("inf")}, "rho: Input should be a finite number"),
         ({"objectives.constrained.models.dust": {"alpha": 1.0}}, "alpha: Input should be less than 1, not 1.0"),
+        (
+            {"objectives.constrained.models.dust": {"alpha": 0.9, "R0": 1.0, "margin": 0.1}},
+            "alpha 0.9 and margin 0.1 leave a layer no loss: lower one",
+        ),
         ({f"{DUST}.arms.constrained.dual_lr": "1"}, "dual_lr: Input should be a valid number, not '1'"),
         ({f"{DUST}.arms.constrained": {"dual_lr": None}}, "dual_lr: Input should be a valid number"),
         ({"objectives.constrained.datasets": {"ucsd": {"dust": {"beta": 1}}}}, "beta: unknown key"),

@@ -59,6 +59,22 @@ def test_a_replay_trains_after_its_twin_on_the_mean_of_the_twin_s_weights(
     assert set(rows.query("metric == 'rmse' and layers == 2")["arm"]) == set(REPLAYS["arms"])
 
 
+def test_a_replay_has_the_rate_of_its_twin(prepared: Prepared, trained: list) -> None:
+    own = {"profiles.demo.video.models.dust.arms": {"constrained": {"dual_lr": 0.05, "lr": 0.02}}}
+    item = train_cells(small_params(REPLAYS | own), *WORDS)
+    rates = {
+        arm: store.record(item.runs, Cell(*WORDS, arm, 2, 0.5, 0))["setting"]["lr"] for arm in REPLAYS["arms"]
+    }
+    assert rates == {"constrained": 0.02, "replay": 0.02, "replay_positive": 0.02, "unconstrained": 0.01}
+
+
+def test_a_replay_of_a_twin_that_diverged_is_lost_with_it(prepared: Prepared, trained: list) -> None:
+    own = {"profiles.demo.video.models.dust.arms": {"constrained": {"dual_lr": 0.05, "lr": 1e6}}}
+    item = train_cells(small_params(REPLAYS | own), *WORDS)
+    lost = {arm: store.record(item.runs, Cell(*WORDS, arm, 2, 0.5, 0))["diverged"] for arm in REPLAYS["arms"]}
+    assert lost == {"constrained": True, "replay": True, "replay_positive": True, "unconstrained": False}
+
+
 def test_a_second_run_of_followers_takes_them_from_the_store(prepared: Prepared, trained: list) -> None:
     train_cells(small_params(REPLAYS), *WORDS)
     trained.clear()

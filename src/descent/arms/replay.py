@@ -1,5 +1,7 @@
 """Replay: the weights that the multipliers gave the layers on average, from the first step on, without duals."""
 
+import math
+
 import pandas as pd
 import torch
 from jaxtyping import Float
@@ -21,8 +23,11 @@ class Settings(Schema):
 
     weights: list[float] = Field(default_factory=list)
 
-    def following(self, history: pd.DataFrame) -> "Settings":
-        """With the twin's mean effective weights over the epochs in which its duals moved."""
+    def following(self, history: pd.DataFrame, diverged: bool) -> "Settings":
+        """With the twin's mean effective weights over the epochs in which its duals moved; of a twin that diverged
+        there is nothing to replay, and weights that are no numbers have the cell lost as well."""
+        if diverged:
+            return self.model_copy(update={"weights": [math.nan] * history["layer"].nunique()})
         weights = history.pivot(index="epoch", columns="layer", values="weight_mean")
         moved = history.pivot(index="epoch", columns="layer", values="multiplier_mean").cumsum().sum(axis=1) > 0
         mean = (weights[moved] if moved.any() else weights).dropna().mean()
@@ -32,8 +37,8 @@ class Settings(Schema):
 class Arm(Base):
     """Minimise sum_l w_l f_l.
 
-    The same objective as the twin's, averaged over its training: what is left of a difference between the two is
-    the dynamics of the duals.
+    The same objective as the twin's, averaged over its training, at the twin's learning rate: what is left of a
+    difference between the two is the dynamics of the duals.
     """
 
     def __init__(self, settings: list[Settings], layers: int, device: torch.device) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from descent.schema import Count, NonNegative, Positive, Schema, Share
 
@@ -30,3 +30,9 @@ class Problem(Schema):
     dual_forward: Literal["same", "fresh"]
     dual_mean: Share  # the decay of the running mean of f that the duals look at; 0: the batch alone
     warmup_epochs: Annotated[int, Field(ge=0)]
+
+    @model_validator(mode="after")
+    def _something_is_left(self) -> "Problem":
+        if self.alpha + self.margin >= 1:
+            raise ValueError(f"alpha {self.alpha:g} and margin {self.margin:g} leave a layer no loss: lower one")
+        return self

@@ -1,5 +1,6 @@
 """Arms whose settings are made from another arm's finished cells, which train first."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -39,11 +40,14 @@ def in_turn(rounds: Callable[[], Rounds], followers: dict[Cell, Setting]) -> Rou
 
 
 def _following(cell: Cell, setting: Setting, trained: dict[Cell, str]) -> Setting:
+    """With the twin's learning rate, and values made from its history."""
     leader = twin(cell)
     if leader not in trained:
         raise UserError(
             f"{cell.arm} takes its weights from the cells of {leader.arm}, and there are none: "
             f"add {leader.arm} to `arms` (or to the study), or take {cell.arm} out"
         )
-    history = pd.read_csv(store.folder(trained[leader]) / "history.csv")
-    return replace(setting, values=setting.values.following(history))
+    place = store.folder(trained[leader])
+    record = json.loads((place / "cell.json").read_text())
+    values = setting.values.following(pd.read_csv(place / "history.csv"), record["diverged"])
+    return replace(setting, lr=record["setting"]["lr"], values=values)
