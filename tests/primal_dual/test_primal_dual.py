@@ -148,14 +148,14 @@ def test_the_penalty_is_the_lagrangian_at_the_multipliers_of_dual_decay() -> Non
     assert arm.warmup_epochs == 1 and (v > 0).any()
 
 
-def test_the_duals_may_look_at_a_running_mean_of_the_losses() -> None:
-    arm = arm_of(
-        1, 2, dual_optimizer="sgd", resilience="none", constraint="ratio", dual_mean=0.5, R0=1.0, alpha=0.2
-    )
+@pytest.mark.parametrize("forward", ["same", "fresh"])
+def test_the_duals_may_look_at_a_running_mean_of_the_losses(forward: str) -> None:
+    own = {"dual_optimizer": "sgd", "resilience": "none", "constraint": "ratio", "dual_forward": forward}
+    arm = arm_of(1, 2, **own, dual_mean=0.5, R0=1.0, alpha=0.2)
     batches = [torch.tensor([[2.0, 4.0]]), torch.tensor([[4.0, 1.0]])]
     for f in batches:
-        arm.objective(f, epoch=1)
-        arm.update(torch.Tensor, ALIVE, epoch=1)
+        arm.objective(f if forward == "same" else 9 * f, epoch=1)
+        arm.update(f.clone, ALIVE, epoch=1)
     means = [batches[0], (batches[0] + 2 * batches[1]) / 3]
     steps = [violations(mean, arm.problem) for mean in means]
     torch.testing.assert_close(arm.multipliers.value.detach(), 0.1 * (steps[0] + steps[1]))

@@ -38,24 +38,26 @@ class Arm(Base):
         self.warmup_epochs, shape = problem.warmup_epochs, (len(settings), layers + 1)
         self.multipliers = Multipliers(shape, problem, device)
         self.slacks = Slacks(shape, problem, device)
-        self.v = torch.zeros(shape, device=device)
+        self.f = torch.zeros(shape, device=device)
         self.mean, self.seen = torch.zeros(shape, device=device), 0
-        self.f = self.v
         self._count()
 
     def _count(self) -> None:
         """Sums over the steps of an epoch."""
-        self.steps, self.multiplier_sum, self.weight_sum = 0, torch.zeros_like(self.v), torch.zeros_like(self.v)
+        self.steps, self.multiplier_sum, self.weight_sum = (
+            0,
+            torch.zeros_like(self.mean),
+            torch.zeros_like(self.mean),
+        )
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
         """The Lagrangian (5), or what it is built on during the warm-up."""
         if epoch < self.problem.warmup_epochs:
             return objective(f, self.problem)
-        self.f, v = f, violations(f, self.problem)
+        self.f = f
         if f.requires_grad:
             f.retain_grad()  # what the step finds there is w = dL / df
-        self.v = self._of_mean(f.detach()) if self.problem.dual_mean else v.detach()
-        return lagrangian(f, v, self.multipliers.value, self.problem)
+        return lagrangian(f, violations(f, self.problem), self.multipliers.value, self.problem)
 
     def update(self, again: Callable[[], Tensor], alive: Bool[Tensor, " cells"], epoch: int) -> None:
         """The dual half of the step, after the weights moved.
@@ -67,7 +69,8 @@ class Arm(Base):
         """
         if epoch < self.problem.warmup_epochs:
             return
-        v = violations(again(), self.problem) if self.problem.dual_forward == "fresh" else self.v
+        f = again() if self.problem.dual_forward == "fresh" else self.f.detach()
+        v = self._of_mean(f) if self.problem.dual_mean else violations(f, self.problem)
         self._log()
         gap = v - self.slacks.value.data
         self.slacks.descend(self.multipliers.value)

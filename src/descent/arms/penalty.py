@@ -15,7 +15,7 @@ COLUMNS = ("alpha", "R0", "rho")
 
 
 class Settings(Problem):
-    """The constrained arm's problem, of which alpha, R0, rho, the form and the warm-up count."""
+    """The constrained arm's problem, of which all counts but what moves duals and slacks."""
 
 
 class Arm(Base):

@@ -24,7 +24,7 @@ class Slacks:
         )
 
     def descend(self, multipliers: Float[Tensor, "cells depth"]) -> None:
-        """One projected step on h(u) - lambda u; a price is paid, so u never outgrows lambda / rho."""
+        """One projected step on h(u) - lambda u, whose minimum is u = lambda / rho; Adam's step may pass it."""
         if self.problem.resilience != "slacks":
             return
         self.value.grad = self.problem.rho * self.value.data - multipliers.detach()

@@ -21,6 +21,10 @@ class Base:
         """What the weights descend on, from the layer losses f_0 ... f_L of one batch; epochs count from 0."""
         raise NotImplementedError
 
+    def watched(self, f: Float[Tensor, "cells depth"]) -> Float[Tensor, "cells watched"]:
+        """The layer losses that tell whether a cell diverged: those that its objective looks at."""
+        return f
+
     def update(self, again: Callable[[], Tensor], alive: Bool[Tensor, " cells"], epoch: int) -> None:
         """What follows the weights' step.
 

@@ -85,7 +85,7 @@ def train(
 
     Returns:
         For each cell the reported weights and epoch, the history of every epoch, and whether it is alive:
-        a cell whose loss is NaN or above `diverged_above` is frozen, the others go on.
+        a cell of which a loss that its arm watches is NaN or above `diverged_above` is frozen, the others go on.
     """
     device = next(model.parameters()).device
     cells = next(model.parameters()).shape[0]
@@ -108,7 +108,7 @@ def train(
         began = time.monotonic()
         f, norm, clipped = _epoch(model, task, arm, optimizer, settings, run, epoch, lr, epochs)
         held_out = _validate(model, task, settings)
-        run.alive &= (held_out < settings.diverged_above).all(1)
+        run.alive &= (arm.watched(held_out) < settings.diverged_above).all(1)
         log = arm.end_epoch(f, held_out)
         if epoch >= arm.warmup_epochs:  # before, every arm is ERM
             _select(model, run, arm.worst(held_out), held_out[:, -1], selection, tolerance, epoch + 1)
@@ -167,7 +167,7 @@ def primal_dual_step(
     device = next(model.parameters()).device
     with autocast(device, settings.precision):
         f = losses(model, batch)
-    alive &= (f.detach() < settings.diverged_above).all(1)  # false for NaN too
+    alive &= (arm.watched(f.detach()) < settings.diverged_above).all(1)  # false for NaN too
     optimizer.zero_grad()
     torch.where(alive, arm.objective(f, epoch), 0.0).sum().backward()
     norm = clip(list(model.parameters()), settings.clip_norm, alive)

@@ -77,7 +77,8 @@ class InstructionTask(EmbeddingTask):
 
             f_l = f_l(S) + f_L - f_L(S)      whose mean over S is f_l of all tokens; of the difference that a
                                              constraint looks at, both sides are of the same tokens
-            df_l = df_l(S) / p or 0          the gradient of a layer that is drawn, or not: the value is kept
+            df_l = df_l(S) / p + df_L - df_L(S)      the gradient where layer l is drawn, else without its first
+                                             term; the value is kept
 
         For an objective of f_L alone the other layers are measured without gradient.
         """

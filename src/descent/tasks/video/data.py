@@ -132,8 +132,13 @@ class Prepared:
             limit: take only this many, drawn without replacement by `seed`; fewer if there are not so many.
 
         Raises:
-            UserError: a clip has fewer frames than `tokens`.
+            UserError: a clip has fewer frames than `tokens`, or these are as many as the pixels of a patch.
         """
+        if tokens == self.patch**2:
+            raise UserError(
+                f"profiles.<profile>.video.tokens: {tokens} patches of {tokens} pixels could not be told from a "
+                "frame: take one more or less"
+            )
         starts = []
         for name, first, frames in self.clips[split]:
             if frames < tokens:
