@@ -44,11 +44,8 @@ class Arm(Base):
 
     def _count(self) -> None:
         """Sums over the steps of an epoch."""
-        self.steps, self.multiplier_sum, self.weight_sum = (
-            0,
-            torch.zeros_like(self.mean),
-            torch.zeros_like(self.mean),
-        )
+        self.steps = 0
+        self.multiplier_sum, self.weight_sum = torch.zeros_like(self.mean), torch.zeros_like(self.mean)
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
         """The Lagrangian (5), or what it is built on during the warm-up."""

@@ -15,7 +15,8 @@ setting: mean over seeds and over the test noise levels of the sweep, in points;
 accurate. Filled: levels above the training level; hollow: levels up to it. Bars: Student's 95 % interval over
 seeds, paired by seed; none for a single seed. A cell that diverged scores as chance. Inflation: the share of an
 arm's log-descent along the layers, on validation data, that comes from a layer worse than the baseline's before
-it, as in fig_controls. Feasible: cells that meet the constraints on validation data, of all.
+it, as in fig_controls. Feasible: cells that meet the constraints on validation data, of all. Arms may differ in
+the learning rate too: the compared two have each their best, a replay its twin's, the others the model's.
 """
 PARAMETERS = [
     "comparison",
