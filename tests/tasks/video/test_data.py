@@ -70,6 +70,12 @@ def test_a_clip_shorter_than_a_sequence_is_named(folder: Path) -> None:
     assert len(video.load(folder).sequences("test", 4)) == 2 * ACROSS**2
 
 
+def test_a_sequence_that_could_be_taken_for_a_frame_is_refused(folder: Path) -> None:
+    found = video.load(folder)
+    with pytest.raises(UserError, match=f"{found.patch**2} patches of {found.patch**2} pixels could not be told"):
+        found.sequences("train", found.patch**2)
+
+
 def test_load_gives_the_statistics_of_the_training_frames(folder: Path) -> None:
     prepared = video.load(folder)
     unit = np.load(folder / "training.npy")[:28] / 255

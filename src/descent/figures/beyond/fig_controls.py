@@ -18,8 +18,8 @@ the map to zero. Inflation: the share of an arm's log-descent along the layers, 
 a layer worse than the baseline's before it: sum of min(max(0, ln f_{l-1}/g_{l-1}), d_l) over the sum of the
 descents d_l = ln f_{l-1}/f_l that are positive, over the constrained layers (f: of the arm, g: of the baseline);
 100 %: each layer improves only on what was made worse. Feasible: cells that meet the constraints on validation
-data, of all. Arms may differ in the learning rate too: the compared two have each their best, a replay its
-twin's, the others the model's.
+data, of all. Arms may differ in the learning rate too: the compared two have each their best, what
+follows or varies one of them (a replay, a range of noise) the same, the others the model's.
 """
 PARAMETERS = [
     "comparison",

@@ -18,7 +18,7 @@ ln(RMSE before / RMSE after), in percent, against the last row above with a cell
 the first row, over the seeds that both have, with Student's 95 % interval over seeds in brackets (none for one
 seed); positive: a smaller error. Descends: the share of seeds whose validation loss falls strictly at every layer
 from the first constrained one. A cell that diverged scores as the map to zero. A step may carry another learning
-rate too: the compared arms have each their best, the others the model's.
+rate too: the compared arms have each their best, a replay its twin's, the others the model's.
 """
 PARAMETERS = [
     "comparison",
