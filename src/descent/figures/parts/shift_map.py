@@ -14,7 +14,7 @@ from descent.config import Params
 from descent.figures.parts import curves, heat, style
 
 FAINTER = 1.5  # the full colours are for so many times the gain that nine of ten stay below
-WIDTH = 44  # letters of a line below a panel
+LETTERS, WIDTH = 100, 44  # of the lines below all panels side by side, and at most below one
 ROW, FOOT = 0.3, 1.1  # inches: of a shift, and of the rest of a panel
 
 
@@ -45,7 +45,8 @@ def render(results: pd.DataFrame, params: Params, task: str, unit: str) -> Figur
             _draw(axes, [_values(select(own, shift=shift)) for shift in named], reach)
             _foot(axes, select(means, arm=arm, model=model), len(named), unit)
             axes.set_title(f"{style.name(model)}\n{style.name(arm)}")
-            axes.set_xlabel(_silent(select(estimates, arm=arm, model=model)), fontsize=6.5)
+            told = _silent(select(estimates, arm=arm, model=model))
+            axes.set_xlabel(textwrap.fill(told, min(WIDTH, LETTERS // len(models))), fontsize=6.5)
         words = [_words(cells, shift, params) for shift in named]
         line[0].set_yticks(range(len(named) + 1), [*words, "mean"])
     return figure
@@ -68,7 +69,8 @@ def _draw(axes: Axes, table: list[list[float]], reach: float) -> None:
     values = np.full((len(table) + 1, width), np.nan)
     for row, own in enumerate(table):
         values[row, : len(own)] = own
-    known = {place: f"{value:+.1f}" for place, value in np.ndenumerate(values) if np.isfinite(value)}
+    # nothing is "-0.0"
+    known = {place: f"{round(value, 1) + 0:+.1f}" for place, value in np.ndenumerate(values) if np.isfinite(value)}
     heat.squares(axes, values, known, FAINTER * reach)
     axes.set_xticks([])
 
@@ -86,7 +88,7 @@ def _silent(rows: pd.DataFrame) -> str:
     names = [style.name(shift) for shift in select(rows, tells=False)["shift"] if shift != shift_estimates.ALL]
     if len(names) == len(rows) - 1:
         return "no shift tells the arms apart: the mean is of all"
-    return textwrap.fill(f"not in the mean: {', '.join(names)}", WIDTH) if names else ""
+    return f"not in the mean: {', '.join(names)}" if names else ""
 
 
 def _words(cells: pd.DataFrame, shift: str, params: Params) -> str:
