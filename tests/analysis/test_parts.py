@@ -153,6 +153,16 @@ def test_parts_that_measured_otherwise_are_refused(
         parts.joined(folders, real_params())
 
 
+def test_only_claims_about_shifts_ask_for_the_same_shifts(tmp_path: Path) -> None:
+    for name, changes in (("one", {}), ("other", {"profiles.demo.text.shifts": ["gaussian"]})):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "params.yaml").write_text(evidence.parameters(real_params(changes)))
+    folders = [tmp_path / "one", tmp_path / "other"]
+    parts._check_alike("text_ood", folders)
+    with pytest.raises(UserError, match=r"pairs of text_shifts and differ in profiles.demo.text.shifts: publish"):
+        parts._check_alike("text_shifts", folders)
+
+
 @pytest.mark.slow
 def test_parts_with_too_few_seeds_in_common_give_no_verdict(results: pd.DataFrame, tmp_path: Path) -> None:
     moved = results.assign(seed=results["seed"].where(results["dataset"] != "avenue", results["seed"] + 4))

@@ -24,7 +24,8 @@ from descent.config import Params
 from descent.errors import UserError
 
 PLACE = ["claim", "dataset", "model"]  # of which one part alone may hold pairs
-MEASURED = ("gammas", "energies", "shifts", "noise_draws", "seed", "bootstrap")  # of an evaluation
+MEASURED = ("gammas", "noise_draws", "seed", "bootstrap")  # of an evaluation
+SHIFTED = ("energies", "shifts")  # of one beside these, where a claim is about shifts
 HELD = ("eps", "tolerance", "selection", "patch_loss")  # of a task
 
 
@@ -84,15 +85,18 @@ def _check_alike(claim: str, folders: Sequence[Path]) -> None:
 
 
 def _measures(claim: str, folder: Path) -> dict[str, Any]:
-    """What the scores of a part are, by its key in params.yaml."""
+    """What the scores of a part that a claim is judged by are, by the key in params.yaml."""
     params = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))
     experiment = CLAIMS[claim].experiment
     task = experiment if experiment in TASKS else params["study"][experiment]["task"]
     section, own = params[task], params["profiles"][params["profile"]][task]
     found = {"comparison": params["comparison"]} | ({"eps": params["eps"]} if task == "video" else {})
     found |= {f"{task}.{key}": section.get(key) for key in HELD}
-    found |= {f"{task}.evaluation.{key}": section["evaluation"].get(key) for key in MEASURED}
-    return found | {f"profiles.{params['profile']}.{task}.shifts": own.get("shifts")}
+    asked = MEASURED + (SHIFTED if CLAIMS[claim].shifts else ())
+    found |= {f"{task}.evaluation.{key}": section["evaluation"].get(key) for key in asked}
+    return found | (
+        {f"profiles.{params['profile']}.{task}.shifts": own.get("shifts")} if asked != MEASURED else {}
+    )
 
 
 def _of_one(told: pd.DataFrame, holding: Sequence[int]) -> list[dict]:
