@@ -360,6 +360,14 @@ GAINS = {"gain_out": 0.0123, "gain_out_low": 0.01, "gain_out_high": 0.015, "infl
 GAINS |= {"gain_in": -0.002, "gain_in_low": math.nan, "gain_in_high": math.nan}
 
 
+def test_a_model_is_named_with_what_its_weights_start_from() -> None:
+    params = fake_params({"profiles.demo.text.models.distilbert.weights": {"random": {"width": 48}}})
+    assert sections.weighted(params, "distilbert") == "DistilBERT (random weights, width 48)"
+    local = fake_params({"profiles.demo.text.models.distilbert.weights": {"path": "here/bert"}})
+    assert sections.weighted(local, "distilbert") == "DistilBERT (here/bert)"
+    assert sections.weighted(params, "ut_text") == "UT"
+
+
 def test_gains_of_classifiers_are_told_in_points() -> None:
     row = {"study": "controls_distilbert", "arm": "penalty", "varied": "", "trained": 6, "lost": 0} | GAINS
     assert "| +1.23 points [+1.00 points, +1.50 points] |" in sections.controls(pd.DataFrame([row]), fake_params())

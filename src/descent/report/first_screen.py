@@ -84,7 +84,7 @@ def _outcome(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
             "why, and what each model shows alone."
         )
     rest_on = own[own["claim"].isin(tested["claim"]) & (own["why"].fillna("") == "")]["model"].unique()
-    names = list(dict.fromkeys(sections.label(params, "models", name) for name in rest_on))
+    names = list(dict.fromkeys(sections.weighted(params, name) for name in rest_on))
     on = f"judged on {listed(names)}, with " if names else ""
     size = f"{on}up to {int(tested['settings'].max())} settings and {int(tested['seeds'].max())} seeds a claim"
     counts = tested["verdict"].value_counts()

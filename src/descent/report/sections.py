@@ -35,7 +35,7 @@ def used(params: Params) -> str:
     words = []
     for task, models in groupby(in_use(params), key=itemgetter(0)):
         datasets = [label(params, f"tasks.{task}.datasets", name) for name in getattr(params, task).datasets]
-        named = listed([_weighted(params, model) for _, model in models])
+        named = listed([weighted(params, model) for _, model in models])
         words.append(f"{task}: {named} on {listed(datasets)}")
     return "; ".join(words)
 
@@ -48,7 +48,7 @@ def compared(cells: pd.DataFrame, params: Params) -> str:
         for name, rows in own.groupby("dataset"):
             depths = " ".join(map(str, sorted(rows["layers"].unique())))
             sets.append(f"{label(params, f'tasks.{task}.datasets', name)} (L = {depths})")
-        words.append(f"{task}: {_weighted(params, model)} on {listed(sets)}")
+        words.append(f"{task}: {weighted(params, model)} on {listed(sets)}")
     return "; ".join(words)
 
 
@@ -68,11 +68,13 @@ def descending(cells: pd.DataFrame, params: Params) -> str:
     return f"Cells whose loss falls at every layer: {'; '.join(words)}."
 
 
-def _weighted(params: Params, model: str) -> str:
-    """A model's label, with what its weights start from where that is no random draw."""
+def weighted(params: Params, model: str) -> str:
+    """A model's label, with what its weights start from where they might have been pretrained."""
     weights = params.model_budget(model).get("weights") or {}
-    place = (weights.get("hub") or {}).get("id") or weights.get("path")
-    return label(params, "models", model) + (f" ({place})" if place else "")
+    start = (weights.get("hub") or {}).get("id") or weights.get("path")
+    if weights.get("random"):
+        start = f"random weights, width {weights['random']['width']}"
+    return label(params, "models", model) + (f" ({start})" if start else "")
 
 
 def _true(values: pd.Series) -> pd.Series:
