@@ -20,6 +20,13 @@ CPU = torch.device("cpu")
 DUST = {"studies": [], "video.models": ["dust"], "text.datasets": [], "lm.datasets": []}
 
 
+def enter_demo(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project whose prepared data are of the profile that asks."""
+    enter_project(folder, monkeypatch)
+    meta = Path("data/prepared") / DATASET / "meta.json"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"profile": "demo"}))
+
+
 def part(params: Params) -> Part:
     (found,) = Costs(params, CPU, 2).parts()
     return found
@@ -28,9 +35,7 @@ def part(params: Params) -> Part:
 def test_cells_and_steps_are_those_of_the_grid_and_finished_cells_are_taken_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    enter_project(tmp_path, monkeypatch)
-    meta = Path("data/prepared") / DATASET / "meta.json"
-    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"profile": "demo"}))
+    enter_demo(tmp_path, monkeypatch)
     serially(monkeypatch)
     params = small_params(DUST)
     before = part(params)
@@ -47,9 +52,7 @@ def test_cells_and_steps_are_those_of_the_grid_and_finished_cells_are_taken_off(
 def test_a_cell_that_a_study_shares_with_the_grid_is_counted_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    enter_project(tmp_path, monkeypatch)
-    meta = Path("data/prepared") / DATASET / "meta.json"
-    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"profile": "demo"}))
+    enter_demo(tmp_path, monkeypatch)
     study = {"task": "video", "dataset": DATASET, "model": "dust", "layers": 2, "eps": 0.5, "vary": None}
     study |= {"arm": "constrained", "beside": ["unconstrained"], "overrides": {}}
     own = {"studies": ["controls"], "study.controls": study, "profiles.demo.studies.controls": {"seeds": [0, 1]}}

@@ -21,13 +21,7 @@ descents d_l = ln f_{l-1}/f_l that are positive, over the constrained layers (f:
 data, of all. Arms may differ in the learning rate too: the compared two have each their best, what
 follows or varies one of them (a replay, a range of noise) the same, the others the model's.
 """
-PARAMETERS = [
-    "comparison",
-    "video.evaluation.gammas",
-    "video.tolerance",
-    *(f"study.{name}" for name in STUDIES),
-    *(f"profiles.${{profile}}.studies.{name}" for name in STUDIES),
-]
+PARAMETERS = control_rows.parameters(TASK, STUDIES)
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:

@@ -18,13 +18,7 @@ arm's log-descent along the layers, on validation data, that comes from a layer 
 it, as in fig_controls. Feasible: cells that meet the constraints on validation data, of all. Arms may differ in
 the learning rate too: the compared two have each their best, a replay its twin's, the others the model's.
 """
-PARAMETERS = [
-    "comparison",
-    "text.evaluation.gammas",
-    "text.tolerance",
-    *(f"study.{name}" for name in STUDIES),
-    *(f"profiles.${{profile}}.studies.{name}" for name in STUDIES),
-]
+PARAMETERS = control_rows.parameters(TASKS[0], STUDIES)
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:

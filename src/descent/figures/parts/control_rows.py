@@ -53,6 +53,12 @@ def render(results: pd.DataFrame, params: Params, task: str, studies: Sequence[s
     return figure
 
 
+def parameters(task: str, studies: Sequence[str]) -> list[str]:
+    """What of params.yaml stands beside the panels."""
+    named = [place.format(name) for place in ("study.{}", "profiles.${{profile}}.studies.{}") for name in studies]
+    return ["comparison", f"{task}.evaluation.gammas", f"{task}.tolerance", *named]
+
+
 def shown(params: Params, task: str, studies: Sequence[str]) -> list[str]:
     """Those of the studies that are in use."""
     found = {name: params.studied(name) for name in studies if name in params.studies}
