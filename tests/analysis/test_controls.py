@@ -124,6 +124,25 @@ def test_of_classifiers_gains_are_differences_of_accuracy_and_divergence_is_chan
     assert table["gain_out_seeds"].tolist() == [2] * 4 and table.loc["constrained", "inflation"] >= 0
 
 
+def test_in_a_study_of_rates_the_baseline_is_that_of_the_cells_own_rate() -> None:
+    name = "controls_distilbert"
+    rates = {f"study.{name}.vary": "lr", f"study.{name}.beside": ["unconstrained"]}
+    params = text_controls_params(rates | {f"profiles.demo.studies.{name}.values": [0.001, 0.002]})
+    results = with_training(fake_results(params), params)
+    shares = {("unconstrained", 0.001): 0.7, ("unconstrained", 0.002): 0.8}
+    shares |= {("constrained", 0.001): 0.72, ("constrained", 0.002): 0.77}
+    test = {"metric": "accuracy", "split": "test", "layer": 6}
+    for (arm, rate), share in shares.items():
+        for gamma in map(float, params.text.evaluation.gammas):
+            change(results, share, experiment=name, **test, gamma=gamma, arm=arm, varied=str(rate))
+    table = controls.of_study(results, params, name, ["gain_out", "gain_in", "inflation"])
+    assert table[["arm", "varied"]].apply(tuple, axis=1).tolist() == [(arm, str(rate)) for arm, rate in shares]
+    assert table["gain_out"].tolist() == pytest.approx([0, 0, 0.02, -0.03])
+    assert table["gain_in"].tolist() == pytest.approx([0, 0, 0.02, -0.03])
+    assert table["inflation"].notna().tolist() == [False, False, True, True]
+    assert controls.of_study(results, params, name, ["gain_out"])["gain_out_seeds"].tolist() == [2] * 4
+
+
 def test_the_interval_over_seeds_is_students(params: Params, results: pd.DataFrame) -> None:
     gains = select(controls.trained_cells(results, params), **CELL, arm="replay")["gain_out"]
     row = controls.of_study(results, params, "controls", ["gain_out"]).set_index("arm").loc["replay"]

@@ -83,8 +83,9 @@ def _rows(cell: dict[str, Any], numbers: dict[str, float], layer: int) -> pd.Dat
     return pd.DataFrame([given | {"metric": metric, "value": value} for metric, value in numbers.items()])
 
 
-def text_controls_params() -> Params:
+def text_controls_params(changes: dict[str, Any] | None = None) -> Params:
     """`training_params` with controls of a classifier as the one study, and no video."""
     own: dict[str, Any] = {"studies": ["controls_distilbert"], "text.models": ["distilbert"]}
     own |= {"profiles.demo.studies.controls_distilbert": {"seeds": [0, 1]}}
-    return training_params(own | {"text.datasets": ["imdb"], "video.datasets": [], "lm.datasets": []})
+    own |= {"text.datasets": ["imdb"], "video.datasets": [], "lm.datasets": []}
+    return training_params(own | (changes or {}))

@@ -11,8 +11,10 @@ from descent.analysis.summary import PAIR, cells_table, first_constrained
 from descent.analysis.verdicts import LEVEL
 from descent.cells import study_cells
 from descent.config import Params
+from descent.study import RATE
 
 ARM = [name for name in CELL if name != "seed"]  # the cells that differ by their seed alone
+TWIN = ["experiment", *PAIR, "plain"]  # what a cell shares with its baseline's; `plain` is that one's `varied`
 RUNG = ["rmse_in", "rmse_out", "descending", "step_in", "step_out", "all_in", "all_out"]
 MEASURES = ["rmse_in", "rmse_out", "score_in", "score_out"]
 
@@ -25,17 +27,19 @@ def trained_cells(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     accuracy (a share), a cell that diverged scoring as the zero map or as chance; `gain_in`, `gain_out`, the
     cell's score minus the baseline cell's (positive: better); `inflation`, as `inflation_share`; `slower`,
     training seconds over the baseline cell's. The baseline cell is that of the same experiment, setting and seed
-    whose arm is comparison.baseline; missing where there is none.
+    whose arm is comparison.baseline, in a study of rates that of the cell's own rate; missing where there is none.
     """
     cells = select(cells_table(results, params), trained=True)
     cells = cells.join(_scores(results, params), on=CELL)
-    plain = select(cells, arm=params.comparison.baseline, varied="")
-    twin = plain.set_index(["experiment", *PAIR])[["score_in", "score_out", "seconds"]].add_suffix("_plain")
-    cells = cells.join(twin, on=["experiment", *PAIR])
+    rates = [name for name in params.studies if params.studied(name).vary == RATE]
+    cells = cells.assign(plain=cells["varied"].where(cells["experiment"].isin(rates), ""))
+    twin = select(cells, arm=params.comparison.baseline).query("varied == plain")
+    twin = twin.set_index(TWIN)[["score_in", "score_out", "seconds"]].add_suffix("_plain")
+    cells = cells.join(twin, on=TWIN)
     gains = {f"gain_{where}": cells[f"score_{where}"] - cells[f"score_{where}_plain"] for where in ("in", "out")}
     slower = cells["seconds"] / cells["seconds_plain"]
     cells = cells.drop(columns=list(twin)).assign(**gains, slower=slower)
-    return cells.assign(inflation=_inflation(cells, results, params))
+    return cells.assign(inflation=_inflation(cells, results, params)).drop(columns="plain")
 
 
 def inflation_share(f: Float[np.ndarray, " depth"], g: Float[np.ndarray, " depth"], first: int) -> float:
@@ -165,8 +169,9 @@ def _inflation(cells: pd.DataFrame, results: pd.DataFrame, params: Params) -> li
     check_named(losses, [*CELL, "layer"])
     by_cell = {cell: rows["value"].to_numpy(float) for cell, rows in losses.groupby(CELL)}
     first, shares = first_constrained(known), []
-    for cell, lost in zip(cells[CELL].itertuples(index=False, name=None), cells["diverged"], strict=True):
-        words = dict(zip(CELL, cell, strict=True)) | {"arm": params.comparison.baseline, "varied": ""}
+    known_of = zip(cells[CELL].itertuples(index=False, name=None), cells["diverged"], cells["plain"], strict=True)
+    for cell, lost, varied in known_of:
+        words = dict(zip(CELL, cell, strict=True)) | {"arm": params.comparison.baseline, "varied": varied}
         plain = tuple(words.values())
         whole = cell != plain and not lost and {cell, plain} <= by_cell.keys() and cell in first.index
         shares.append(inflation_share(by_cell[cell], by_cell[plain], int(first[cell])) if whole else float("nan"))

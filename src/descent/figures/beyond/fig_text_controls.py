@@ -7,7 +7,7 @@ from descent.config import Params
 from descent.figures.parts import control_rows, style
 
 TASKS = ("text",)
-STUDIES = ("controls_distilbert",)
+STUDIES = ("controls_distilbert", "controls_rates_distilbert")
 TITLE = "What the constraint does to classifiers, beside its controls"
 CAPTION = """
 Ours, not the paper's. Accuracy of each arm on test texts minus that of the baseline of `comparison` in the same
@@ -16,7 +16,8 @@ accurate. Filled: levels above the training level; hollow: levels up to it. Bars
 seeds, paired by seed; none for a single seed. A cell that diverged scores as chance. Inflation: the share of an
 arm's log-descent along the layers, on validation data, that comes from a layer worse than the baseline's before
 it, as in fig_controls. Feasible: cells that meet the constraints on validation data, of all. Arms may differ in
-the learning rate too: the compared two have each their best, a replay its twin's, the others the model's.
+the learning rate too: the compared two have each their best, a replay its twin's, the others the model's. Where a
+panel's rows name rates (in brackets), each row is against the baseline of its own rate.
 """
 PARAMETERS = control_rows.parameters(TASKS[0], STUDIES)
 
