@@ -170,6 +170,17 @@ def test_looks_follow_the_order_of_the_arms_and_names_their_labels() -> None:
     assert style.color("tv_chambolle") == style.GREY and style.name("tv_chambolle") == "total variation"
 
 
+def test_no_arm_has_the_colour_of_the_compared_two_or_another_arms_look() -> None:
+    more = {f"components.arms.arm{n}": {"LABEL": f"arm {n}", "ENFORCES": False} for n in range(12)}
+    params = fake_params(more | {"studies": ["alpha"], "study.alpha.beside": ["replay_positive"]})
+    style.use(params)
+    looks = {arm: (style.color(arm), str(style.dashes(arm))) for arm in params.components["arms"]}
+    assert len(set(looks.values())) == len(looks) > len(style.PALETTE)
+    taken = [arm for arm, (color, _) in looks.items() if color in style.PALETTE[:2]]
+    assert taken == list(params.arms[:2])
+    assert style.color("replay_positive") == style.PALETTE[len(params.arms)], "what a study shows comes first"
+
+
 def test_the_third_arm_is_drawn() -> None:
     everywhere = ["fig01_layerwise_descent", "fig02_video_robustness", "fig03_depth", "fig04_text_robustness"]
     everywhere += ["fig06_causal_lm", "fig07_video_descent", "fig13_all_descents"]

@@ -84,7 +84,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         axes.set_xlabel("epoch")
     figure.supxlabel(told, x=0.01, ha="left", fontsize=7)
     every = [axes for line in grid for axes in line]
-    bar = figure.colorbar(ScalarMappable(cmap=LAYERS), ax=every, location="top", shrink=0.25, aspect=30, pad=0.01)
+    pad = 0.08 / len(shown)  # a share of the height of all rows
+    bar = figure.colorbar(ScalarMappable(cmap=LAYERS), ax=every, location="top", shrink=0.25, aspect=30, pad=pad)
     bar.set_ticks([0, 1], labels=["$l=0$", "$l=L$"])
     bar.ax.tick_params(length=0)
     return figure

@@ -32,7 +32,7 @@ THIN = (
     (0, (4, 1.5, 1, 1.5)),
     (0, (6, 1.4, 1, 1.4, 1, 1.4)),
 )  # of the reference maps, in their order
-ARMS: dict[str, int] = {}  # place of every arm, those in use first; `use` fills these three
+ARMS: dict[str, int] = {}  # place of every arm, those in use first, then studies'; `use` fills these three
 NAMES: dict[str, str] = {}
 DASHES: dict[str, object] = {}
 RMSE = "RMSE (0\u2013255) ↓"
@@ -70,10 +70,11 @@ matplotlib.rcParams.update(
 
 
 def use(params: Params) -> None:
-    """Take names from the components and looks from the order of `arms`, for all that this process draws."""
-    others = [arm for arm in params.components["arms"] if arm not in params.arms]  # a study may show one of these
+    """Take names from the components and looks from the order of `arms` and `studies`, for all that is drawn."""
+    studied = [arm for name in params.studies for arm in (params.studied(name).arm, *params.studied(name).beside)]
+    ordered = dict.fromkeys([*params.arms, *studied, *params.components["arms"]])
     ARMS.clear()
-    ARMS.update({arm: place for place, arm in enumerate([*params.arms, *others])})
+    ARMS.update({arm: place for place, arm in enumerate(ordered)})
     NAMES.clear()
     NAMES.update(REFERENCES)
     NAMES.update({word: said["LABEL"] for place in params.components.values() for word, said in place.items()})
@@ -88,8 +89,11 @@ def name(word: str) -> str:
 
 
 def color(word: str) -> str:
-    """An arm's colour; grey for what is no arm."""
-    return PALETTE[ARMS[word] % len(PALETTE)] if word in ARMS else GREY
+    """An arm's colour; grey for what is no arm. Past the palette its first two, of the compared, are left out."""
+    place = ARMS.get(word, -1)
+    if place < len(PALETTE):
+        return PALETTE[place] if place >= 0 else GREY
+    return PALETTE[2:][(place - len(PALETTE)) % len(PALETTE[2:])]
 
 
 def dashes(word: str) -> object:
