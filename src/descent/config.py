@@ -16,7 +16,7 @@ from descent.io.core_yaml import read
 from descent.primal_dual.problem import Problem
 from descent.runner.schema import ALONE, Ray, Shares
 from descent.schema import Device, Grid, NonNegative, Precision, Schema, validated
-from descent.study import RATE, Study
+from descent.study import Study
 from descent.tasks.lm import schema as lm
 from descent.tasks.text import schema as text
 from descent.tasks.video import schema as video
@@ -225,12 +225,6 @@ class Params(Schema):
         task = self.task_of(study.model)
         if task != study.task:
             raise UserError(f"{where}: {study.model} is a model of {task}, not of {study.task}")
-        if len({*study.beside}) < len(study.beside):
-            raise UserError(f"{where}: an arm stands in beside twice: {', '.join(study.beside)}")
-        if study.vary in (None, RATE) and study.arm in study.beside:
-            raise UserError(f"{where}: {study.arm} stands in beside too, and would be trained twice")
-        if study.vary is not None and study.named:
-            raise UserError(f"{where}: named and vary both say what is varied; drop one")
         if study.vary is not None and not study.values:
             raise UserError(
                 f"{where} varies {study.vary}, but profiles.{self.profile}.studies.{name} has no values"

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from descent.schema import Count, Grid, NonNegative, Once, Schema, Seed
 
@@ -25,6 +25,14 @@ class Study(Schema):
     overrides: dict[str, Any]
     values: Once[float | str]
     seeds: Grid[Seed]
+
+    @model_validator(mode="after")
+    def _trains_each_once(self) -> "Study":
+        if self.vary in (None, RATE) and self.arm in self.beside:
+            raise ValueError(f"{self.arm} stands in beside too, and would be trained twice")
+        if self.vary is not None and self.named:
+            raise ValueError("named and vary both say what is varied; drop one")
+        return self
 
     def variants(self) -> dict[str, dict[str, Any]]:
         """What the varied arm's objective has in place of its values, by the word in the column `varied`."""

@@ -88,7 +88,7 @@ def test_a_study_of_rates_trains_every_arm_at_every_rate_and_changes_nothing_els
 def test_a_study_of_rates_that_would_train_twice_or_say_two_things_is_refused(changes: dict, said: str) -> None:
     own = {"values": [0.001], "seeds": [100]}
     params = fake_params({"study.rates_ut": STUDY | changes, "profiles.demo.studies.rates_ut": own})
-    with pytest.raises(UserError, match=f"study.rates_ut: {said}"):
+    with pytest.raises(UserError, match=rf"study.rates_ut is not right:\n  {said}"):
         params.studied("rates_ut")
 
 
