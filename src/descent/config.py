@@ -236,9 +236,10 @@ class Params(Schema):
         return self.study[name].get("vary") is None or bool(self.budget.studies.get(name, {}).get("values"))
 
     def runs(self, study: Study) -> bool:
-        """Whether a study's data set and model are in use; else its stages leave an empty folder."""
-        task = getattr(self, study.task)
-        return study.dataset in task.datasets and study.model in task.models
+        """Whether a study's data set and model are in use, or it runs alone; else its stages make nothing."""
+        task, tokenizer = getattr(self, study.task), self.tokenizer(study.model)
+        prepared = tokenizer in self.tokenizers(study.task) if tokenizer else True
+        return study.dataset in task.datasets and (study.model in task.models or (study.alone and prepared))
 
 
 def _known(where: str, names: Any, choices: Any) -> None:

@@ -20,6 +20,7 @@ class Study(Schema):
     arm: str
     beside: Once[str]
     times: Count = 1  # as many epochs as the profile's
+    alone: bool = False  # whether it runs where its model is not in use, on data that other models have prepared
     vary: str | None
     named: dict[str, dict[str, Any]] = Field(default_factory=dict)
     overrides: dict[str, Any]

@@ -202,7 +202,7 @@ def test_controls_of_a_classifier_stand_at_their_differences_in_points() -> None
     beyond, within = dots(figure.axes[0], 1)
     assert beyond == (pytest.approx(-5), True) and within == (pytest.approx(2), False)
     assert "points" in figure.axes[0].get_xlabel() and "RMSE" not in figure.axes[0].get_xlabel()
-    why = "no study of text of the names controls_distilbert, controls_rates_distilbert is in use"
+    why = f"no study of text of the names {', '.join(fig_text_controls.STUDIES)} is in use"
     assert catalogue.left_out(fig_text_controls, training_params()) == why
     assert catalogue.left_out(fig_text_controls, params) == ""
 

@@ -50,6 +50,17 @@ def test_a_study_takes_what_the_text_experiment_has_trained(project: Tokens, tra
         before = len(trained)
 
 
+def test_a_study_that_runs_alone_trains_where_its_model_is_not_in_use(project: Tokens, trained: list) -> None:
+    other = {"text.models": ["distilbert"]}
+    assert study_cells(text_params(other), "alpha") == []
+    params = text_params(other | {"study.alpha.alone": True})
+    item = train_text(params, "alpha")
+    assert [cell.model for cell in item.cells] == 3 * ["ut_text"] and sum(map(len, trained)) == 3
+    assert all(store.record(item.runs, cell)["epoch"] for cell in item.cells)
+    unprepared = other | {"study.alpha.alone": True, "models.ut_text.tokenizer": "roberta"}
+    assert study_cells(text_params(unprepared), "alpha") == [], "its texts are in other tokens than those prepared"
+
+
 @pytest.mark.slow
 def test_each_value_of_a_study_is_trained_as_it_would_be_alone(project: Tokens, trained: list) -> None:
     sizes = {"together": 100000, "alone": 1}
