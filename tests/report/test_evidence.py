@@ -454,21 +454,44 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
 ) -> None:
     folder = tmp_path / "small-1"
     folder.mkdir()
-    sentence, picture, verdicts, scope = screen(params, card(), made_up, folder).split("\n\n")
+    sentence, picture, verdicts, legend, scope = screen(params, card(), made_up, folder).split("\n\n")
     assert sentence == (
         "**1 of the paper's 3 primary claims is reproduced on real data**; 1 undecided and 1 not tested (judged "
         "on UT, with up to 27 settings and 8 seeds a claim)."
     )
     assert picture.endswith(f"({tmp_path}/fig_forest.png)") and len(verdicts.splitlines()) == 2 + 3
+    assert legend.startswith("*ERM*: plain training")
     assert scope.startswith("Scope: video: DUST on UCSD (L = 3 ") and f"({tmp_path}/README.md)" in scope
     card().assign(dataset="ucsd").to_csv(folder / "datasets.csv")
     none = screen(params, card().assign(verdict="not tested"), made_up, folder)
-    alone = none.split("\n\n")[3]
-    assert alone.startswith(
-        "Where the preconditions hold for a part of the data alone: *Statement of video_ood*: "
-    )
-    assert alone.count(", on UCSD (`small-1`)") == 2, "the two that this data set could test"
+    alone = none.split("\n\n")[4]
+    assert alone.startswith("Exploratory: published parts and their data sets, each judged by itself, give 2 ")
+    assert f"(1 reproduced and 1 cannot tell): [which]({tmp_path}/README.md)." in alone, "of the two it could test"
     assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
+
+
+def test_how_the_constraints_hold_by_tolerance_is_a_row_a_model(params: Params) -> None:
+    shares = {"at_zero": 0.25, "at_half": 0.5, "at_tolerance": 1.0, "worst": -0.0123}
+    found = pd.DataFrame([{"model": "ut", "alpha": 0.22, "cells": 4, "tolerance": 0.02} | shares])
+    told = sections.constraints(found, params)
+    assert "(tolerances: 0 / 0.01 / 0.02;" in told and told.endswith(
+        "| UT | 0.22 | 4 | 25% | 50% | 100% | -0.012 |"
+    )
+    assert sections.constraints(found[:0], params) == ""
+
+
+def test_a_claim_that_several_models_could_not_test_names_how_many_and_where_to_read_why(
+    params: Params, made_up: pd.DataFrame, tmp_path: Path
+) -> None:
+    folder = tmp_path / "small-1"
+    folder.mkdir()
+    rows = card().assign(verdict="not tested", why="DUST failed; UT failed")
+    one = screen(params, rows, made_up, folder)
+    assert "**not tested** (DUST failed; UT failed)" in one and "meets the preconditions" not in one
+    both = MODELS.assign(why="failed")
+    several = first_screen.first_screen(rows, both, cells_table(made_up, params), [folder], params)
+    row = next(line for line in several.splitlines() if line.startswith("| Statement of video_ood"))
+    assert row.endswith(f"(none of its 2 models meets the preconditions, [since]({tmp_path}/README.md)) |")
 
 
 def test_a_page_beside_the_parts_says_what_the_verdicts_rest_on(
@@ -480,7 +503,7 @@ def test_a_page_beside_the_parts_says_what_the_verdicts_rest_on(
     words = behind(params, card(), made_up, folder)
     assert "[small-1](small-1/REPORT.md)" in part(words, "The published parts"), "beside this page"
     descent = part(words, "Descent").strip()
-    assert descent.startswith("Cells whose loss falls at every layer: DUST (video) ")
+    assert descent.startswith("Cells whose loss falls at every layer, on validation data: DUST (video) ")
     assert re.search(r"; UT \(video\) \d+ of \d+ constrained and \d+ of \d+ unconstrained\.$", descent)
     averages = part(words, "Other averages, and each setting")
     assert len(averages.strip().splitlines()) == 2 + 2

@@ -110,3 +110,21 @@ def test_twice_the_epochs_stand_beside_the_same_cells() -> None:
     stopped = [*rows, cell("plateau_ut", "constrained", 9.0, False, seed=1) | {"diverged": True}]
     ours, _ = held.longer(pd.DataFrame(stopped)).to_dict("records")
     assert (ours["diverged"], ours["lower"]) == (1, pytest.approx(0.25)), "nor do the losses before it count"
+
+
+def test_the_share_that_is_feasible_grows_with_the_tolerance_and_shared_or_lost_cells_count_once_or_as_none() -> (
+    None
+):
+    worst = {0: -0.1, 1: 0.005, 2: 0.015, 3: 0.5, 4: -0.2}  # by seed; the last one diverged
+    rows = [
+        CELL | {"arm": "constrained", "seed": seed, "worst_violation": value, "alpha": 0.25, "diverged": seed == 4}
+        for seed, value in worst.items()
+    ]
+    rows += [row | {"experiment": "alpha", "varied": "0.25"} for row in rows]  # what a study of alpha shares
+    rows += [rows[0] | {"experiment": "alpha", "varied": "0.5", "alpha": 0.5}]
+    rows += [rows[0] | {"arm": "unconstrained", "worst_violation": 3.0}]
+    found = held.by_tolerance(pd.DataFrame(rows), fake_params()).set_index("alpha")
+    assert found["cells"].to_dict() == {0.25: 5, 0.5: 1} and (found["tolerance"] == 0.02).all()
+    shares = found.loc[0.25, ["at_zero", "at_half", "at_tolerance"]].tolist()
+    assert shares == pytest.approx([0.2, 0.4, 0.6])
+    assert found.loc[0.25, "worst"] == pytest.approx(0.01)

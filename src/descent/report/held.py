@@ -9,6 +9,7 @@ from descent.components import TASKS
 from descent.config import Params
 
 SETTING = ["dataset", "model", "layers", "eps"]
+ALPHA = "alpha"  # the study that varies it
 SHARES = {"feasible": "validation", "feasible_test": "test", "active": "active"}
 
 
@@ -36,6 +37,26 @@ def solver(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
         clipped=groups["clipped"].mean(),
         clipped_baseline=theirs.groupby(SETTING)["clipped"].mean().reindex(found.index),
     ).reset_index()
+
+
+def by_tolerance(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """Which share of the cells that enforce the constraints would be feasible by what tolerance.
+
+    One row per model and alpha, of the tasks' grids and of studies of alpha: `cells`, the task's `tolerance`, the
+    shares whose worst relative violation on validation data is at most 0, half the tolerance and the tolerance
+    (`at_zero`, `at_half`, `at_tolerance`; a cell that diverged counts as none), and `worst`, its median over the
+    cells that did not diverge.
+    """
+    own = cells[cells["experiment"].isin([*TASKS, ALPHA]) & cells["arm"].isin(params.enforcing)]
+    tolerance = own["model"].map(lambda model: getattr(params, params.task_of(model)).tolerance).astype(float)
+    worst = own["worst_violation"].astype(float).mask(own["diverged"].fillna(False).astype(bool))
+    limits = {"at_zero": 0.0, "at_half": tolerance / 2, "at_tolerance": tolerance}
+    shares = {name: (worst <= limit).astype(float) for name, limit in limits.items()}
+    own = own.assign(**shares, tolerance=tolerance, worst=worst)
+    own = own.drop_duplicates(["dataset", "model", "layers", "eps", "seed", "alpha"])  # a study shares the grid's
+    groups = own.groupby(["model", "alpha"])
+    found = groups[[*shares, "tolerance"]].mean().assign(cells=groups.size(), worst=groups["worst"].median())
+    return found.reset_index()
 
 
 def longer(cells: pd.DataFrame) -> pd.DataFrame:

@@ -9,10 +9,10 @@ import pandas as pd
 from descent.analysis.claims import CLAIMS
 from descent.analysis.scorecard import number_of, written
 from descent.analysis.sensitivity import ALONE, TRIMMED, UNTRIMMED
-from descent.analysis.verdicts import NOT_TESTED
+from descent.analysis.verdicts import NOT_TESTED, VERDICTS
 from descent.components import TASKS
 from descent.config import Params
-from descent.report.markdown import pipe
+from descent.report.markdown import listed, pipe
 from descent.report.sections import ABSENT, label
 
 CLAIM = (
@@ -114,15 +114,17 @@ def by_part(folders: Sequence[Path], params: Params) -> str:
     return pipe(header, rows) if rows else ""
 
 
-def in_place_of(card: pd.DataFrame, folders: Sequence[Path], params: Params) -> str:
-    """In a sentence, what parts and data sets alone say of those claims of the card that could not be tested."""
-    untested = set(card[card["verdict"] == NOT_TESTED]["statement"])
-    told = [
-        f"*{statement}*: {here} ({interval}), {verdict}, on {dataset} (`{folder}`)"
-        for folder, dataset, statement, here, interval, _, _, verdict in _by_part(folders, params)
-        if statement in untested
-    ]
-    return f"Where the preconditions hold for a part of the data alone: {'; '.join(told)}." if told else ""
+def counted(folders: Sequence[Path], params: Params, page: str) -> str:
+    """In a sentence, how often each verdict is what a part or a data set of one says by itself, and where to read
+    them; empty where none could test a claim."""
+    verdicts = pd.Series([row[-1].strip("*") for row in _by_part(folders, params)]).value_counts()
+    counts = listed([f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdict in verdicts])
+    return (
+        f"Exploratory: published parts and their data sets, each judged by itself, give {verdicts.sum()} more "
+        f"verdicts on these claims ({counts}): [which]({page})."
+        if len(verdicts)
+        else ""
+    )
 
 
 def _by_part(folders: Sequence[Path], params: Params) -> list[list[str]]:

@@ -65,7 +65,27 @@ def descending(cells: pd.DataFrame, params: Params) -> str:
             held = _true(cells_of["descending"]) & ~_true(cells_of["diverged"])
             counts.append(f"{held.sum()} of {len(held)} {label(params, 'arms', arm)}")
         words.append(f"{label(params, 'models', model)} ({task}) {listed(counts)}")
-    return f"Cells whose loss falls at every layer: {'; '.join(words)}."
+    return f"Cells whose loss falls at every layer, on validation data: {'; '.join(words)}."
+
+
+def constraints(found: pd.DataFrame, params: Params) -> str:
+    """How well the constraints hold, a row a model and its alpha (held.by_tolerance)."""
+    if found.empty:
+        return ""
+    rows = [
+        [label(params, "models", row["model"]), f"{row['alpha']:g}", row["cells"]]
+        + [f"{row[share]:.0%}" for share in ("at_zero", "at_half", "at_tolerance")]
+        + [f"{row['worst']:+.3f}"]
+        for row in found.to_dict("records")
+    ]
+    tolerances = " / ".join(f"{value:g}" for value in sorted({0.0, *found["tolerance"] / 2, *found["tolerance"]}))
+    shares = ["violation at most 0", "half the tolerance", "the tolerance"]
+    told = (
+        "Constrained cells whose largest relative violation on validation data is at most so large (tolerances: "
+        f"{tolerances}; one that diverged holds nothing), and the median of the largest, negative where all "
+        "constraints hold to spare. Relative: of a layer to the loss before it, as alpha is; of the cap to R0."
+    )
+    return told + "\n\n" + pipe(["model", "alpha", "cells", *shares, "median of the largest"], rows)
 
 
 def weighted(params: Params, model: str) -> str:
