@@ -1,5 +1,7 @@
 """What separates the arms of one setting: their gains over the baseline, intervals over seeds, inflation."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -31,8 +33,7 @@ def trained_cells(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """
     cells = select(cells_table(results, params), trained=True)
     cells = cells.join(_scores(results, params), on=CELL)
-    rates = [name for name in params.studies if params.studied(name).vary == RATE]
-    cells = cells.assign(plain=cells["varied"].where(cells["experiment"].isin(rates), ""))
+    cells = with_plain(cells, params)
     twin = select(cells, arm=params.comparison.baseline).query("varied == plain")
     twin = twin.set_index(TWIN)[["score_in", "score_out", "seconds"]].add_suffix("_plain")
     cells = cells.join(twin, on=TWIN)
@@ -40,6 +41,12 @@ def trained_cells(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     slower = cells["seconds"] / cells["seconds_plain"]
     cells = cells.drop(columns=list(twin)).assign(**gains, slower=slower)
     return cells.assign(inflation=_inflation(cells, results, params)).drop(columns="plain")
+
+
+def with_plain(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The same rows with the column `plain`: what stands under `varied` of each one's baseline cell."""
+    rates = [name for name in params.studies if params.studied(name).vary == RATE]
+    return cells.assign(plain=cells["varied"].where(cells["experiment"].isin(rates), ""))
 
 
 def inflation_share(f: Float[np.ndarray, " depth"], g: Float[np.ndarray, " depth"], first: int) -> float:
@@ -60,8 +67,8 @@ def inflation_share(f: Float[np.ndarray, " depth"], g: Float[np.ndarray, " depth
     return float(np.minimum(worse, descent).sum() / total) if total > 0 else float("nan")
 
 
-def over_seeds(cells: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """One row per ARM: of each column the mean over the seeds that have a number, and what it stands on.
+def over_seeds(cells: pd.DataFrame, columns: list[str], by: Sequence[str] = ARM) -> pd.DataFrame:
+    """One row per `by`: of each column the mean over the seeds that have a number, and what it stands on.
 
     That is `<column>_low` and `<column>_high`, Student's LEVEL interval over those seeds (missing for one seed),
     and `<column>_seeds`, how many they are.
@@ -72,13 +79,13 @@ def over_seeds(cells: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     found = {}
     for column in columns:
         values = cells[column].astype("Float64").to_numpy(float, na_value=np.nan)
-        rows = cells[CELL].assign(value=values).dropna(subset="value")
-        middle, groups = average(rows, ARM, over=["seed"]), rows.groupby(ARM)["value"]
+        rows = cells[[*by, "seed"]].assign(value=values).dropna(subset="value")
+        middle, groups = average(rows, by, over=["seed"]), rows.groupby(list(by))["value"]
         seeds = groups.size()
         half = groups.sem() * stats.t.ppf((1 + LEVEL) / 2, (seeds - 1).clip(lower=1))
         found |= {column: middle, f"{column}_low": middle - half, f"{column}_high": middle + half}
         found[f"{column}_seeds"] = seeds
-    return pd.DataFrame(found).rename_axis(ARM).reset_index()
+    return pd.DataFrame(found).rename_axis(list(by)).reset_index()
 
 
 def of_study(results: pd.DataFrame, params: Params, name: str, columns: list[str]) -> pd.DataFrame:
@@ -144,15 +151,23 @@ def _told(columns: list[str]) -> list[str]:
     return [f"{column}{ending}" for column in columns for ending in ("", "_low", "_high", "_seeds")]
 
 
-def _scores(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """MEASURES by CELL."""
+def scored(results: pd.DataFrame, params: Params) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The RMSE (0-255) of trained cells of video, and the scores of all trained cells: -ln RMSE, or the accuracy.
+
+    A row for each cell and swept test noise level, with the columns of the results table; a cell that diverged
+    errs as the zero map, or guesses.
+    """
     known = measured(select(results, shift=TRAINED, bin=0.0))
     errors = sweep(known, "rmse", params)
     errors = as_zero(errors[errors["arm"].isin([*params.components["arms"], ZERO])], known)
     logs = errors.assign(value=-np.log(errors["value"]))
     right = sweep(last_layer(select(known, split="test")), "accuracy", params)
-    scores = pd.concat([logs, as_chance(right, known, params)])
-    parts = [part for rows in (errors, scores) for part in _either_side(rows)]
+    return errors, pd.concat([logs, as_chance(right, known, params)])
+
+
+def _scores(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """MEASURES by CELL."""
+    parts = [part for rows in scored(results, params) for part in _either_side(rows)]
     return pd.DataFrame({name: mean(part, ["gamma"]) for name, part in zip(MEASURES, parts, strict=True)})
 
 

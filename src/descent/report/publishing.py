@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from descent.analysis import effects, scorecard, sensitivity, tuning
+from descent.analysis import effects, levels, scorecard, sensitivity, tuning
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
@@ -29,6 +29,7 @@ def publish(params: Params) -> Path:
         "models": scorecard.by_model(pairs, facts),
         "cells": cells_table(results, params),
         "controls": published.controls(results, params),
+        "levels": levels.table(results, params),
         "shifts": published.shifts(results, params),
         "transfer": published.transferred(results, params),
         "sensitivity": sensitivity.table(pairs, facts),

@@ -1,0 +1,26 @@
+"""What every arm gains over its baseline at each test noise level by itself, of which the verdicts judge means."""
+
+import pandas as pd
+
+from descent.analysis.controls import ARM, TWIN, over_seeds, scored, with_plain
+from descent.config import Params
+
+LEVEL = [*ARM, "gamma"]
+
+
+def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """One row per arm of a setting and swept level `gamma` of the noise of training, grids and studies.
+
+    Columns beside ARM and `gamma`: `score`, the mean over seeds of -ln RMSE (0-255), or of the accuracy; `gain`,
+    the mean of the score less that of the baseline's cell of the same seed (as controls.trained_cells; missing
+    where there is none), with `gain_low`, `gain_high` and `gain_seeds` as controls.over_seeds. A cell that
+    diverged scores as the zero map, or as chance.
+    """
+    _, rows = scored(results, params)
+    rows = with_plain(rows.rename(columns={"value": "score"}), params)
+    plain = rows[(rows["arm"] == params.comparison.baseline) & (rows["varied"] == rows["plain"])]
+    twin = plain.set_index([*TWIN, "gamma"])["score"].rename("baseline")
+    rows = rows.join(twin, on=[*TWIN, "gamma"])
+    rows = rows.assign(gain=rows["score"] - rows["baseline"])
+    found = over_seeds(rows, ["score", "gain"], LEVEL)
+    return found[[*LEVEL, "score", "gain", "gain_low", "gain_high", "gain_seeds"]]
