@@ -52,6 +52,21 @@ def test_an_encoder_is_the_librarys_own_called_directly(tokens: Tokens, name: st
         assert (moved[2] - found[2]).abs().amax(-1).min() > 1e-2, "the noise is seen"
 
 
+@pytest.mark.parametrize("padded", [True, False])
+@pytest.mark.parametrize("name", ENCODERS)
+def test_padding_counts_as_the_library_has_it_however_it_attends(tokens: Tokens, name: str, padded: bool) -> None:
+    model, (ids, mask) = shaken(built(tokens, name)), inputs(tokens)
+    mask = mask if padded else torch.ones_like(mask)
+    vectors = model.embed(ids)
+    with torch.no_grad():
+        theirs = model.hidden_states(inputs_embeds=vectors[0], attention_mask=mask.long())
+        found = model.states(Embedded(vectors, mask))
+        assert all(torch.equal(one[0], own[:, 0]) for one, own in zip(found, theirs, strict=True))
+        model._body[0].set_attn_implementation("eager")  # as a folder's config.json may ask
+        for one, other in zip(model.states(Embedded(vectors, mask)), found, strict=True):
+            torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", ENCODERS)
 def test_every_parameter_of_an_encoder_learns_from_the_losses_of_all_layers(tokens: Tokens, name: str) -> None:
     model, (ids, mask) = shaken(built(tokens, name)), inputs(tokens)

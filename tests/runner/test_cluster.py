@@ -1,5 +1,6 @@
 """Stacks on a Ray cluster of a head and two nodes on this host: the pool's bytes, also when a worker is killed."""
 
+import errno
 import hashlib
 import os
 import signal
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -84,6 +86,62 @@ def test_progress_of_a_stack_that_began_again_counts_once() -> None:
     for number, done in ((0, 3), (1, 2), (0, 5), (1, 1)):
         tally.tell(number, done)
     assert tally.total() == 5 + 2
+
+
+class TaskError(Exception):
+    """As Ray tells what a worker raised: with the cause beside it, and of no kind that others know."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(f"ray::_task() on another host\n{type(cause).__name__}: {cause}")
+        self.cause = cause
+
+
+def end_by(cause: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have stacks trained by a library of which every worker raises this."""
+    tally = SimpleNamespace(total=SimpleNamespace(remote=lambda: "total"))
+    monkeypatch.setattr(cluster.Tally, "bind", lambda ray: tally)
+
+    def get(asked: object) -> int:
+        if asked == "stack":
+            raise TaskError(cause)
+        return 0
+
+    handle = SimpleNamespace(remote=lambda *words: "stack", options=lambda **words: handle)
+    kinds = SimpleNamespace(RayTaskError=TaskError, RayError=TaskError)
+    library = SimpleNamespace(
+        remote=lambda task: handle,
+        wait=lambda waiting, timeout: (waiting, []),
+        get=get,
+        cancel=lambda one, force: None,
+        exceptions=kinds,
+    )
+    cluster._together(library, JOBS, [{}] * len(JOBS), lambda done: None, Ray())
+
+
+@pytest.mark.parametrize(
+    ("cause", "told"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB."), r"^the GPU's memory is full: "),
+        (MemoryError(), "^there is not enough memory"),
+        (OSError(errno.ENOSPC, "No space left", ".cells/x"), r"^the disk is full \(\.cells/x\)"),
+        (PermissionError(errno.EACCES, "Permission denied", ".cells"), r"^\.cells: Permission denied; give"),
+        (OSError(errno.ESTALE, "Stale file handle"), "^Stale file handle; check the disk"),
+        (UserError("this stack does not fit"), "^this stack does not fit$"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_a_user_can_mend_on_a_worker_ends_in_one_sentence(
+    cause: Exception, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=told):
+        end_by(cause, monkeypatch)
+
+
+def test_a_fault_of_ours_on_a_worker_keeps_its_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TaskError, match="ValueError: wrong"):
+        end_by(ValueError("wrong"), monkeypatch)
 
 
 def test_an_address_that_does_not_answer_is_told() -> None:

@@ -214,6 +214,29 @@ def test_a_stack_that_does_not_fit_the_gpu_is_told_with_what_to_lower(
         train_cells(small_params(), *ITEM)
 
 
+def test_a_stack_that_did_not_fit_is_begun_in_smaller_ones_where_the_limit_was_lowered(
+    prepared: Prepared, trained: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = stack.train
+
+    def small_memory(model: torch.nn.Module, *arguments: object, **others: object) -> object:
+        if next(model.parameters()).shape[0] > 2:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return original(model, *arguments, **others)
+
+    monkeypatch.setattr(stack, "train", small_memory)
+    few = {f"{BUDGET}.epochs": 2, f"{BUDGET}.layers": [2]}
+    for _ in range(2):
+        with pytest.raises(UserError, match=r"3 cells of .* lower training\.stack_elements"):
+            train_cells(small_params(few), *ITEM)
+    assert trained[0] == trained[1] and len(trained[0]) == 3, "else the same stack is gone on with"
+    trained.clear()
+    train_cells(small_params(few | {"training.stack_elements.cpu": 2 * 7 * 3 * 64}), *ITEM)
+    assert sorted(map(len, trained)) == [1, 1, 2, 2] and len(names()) == 6
+    train_cells(small_params(few), *ITEM)
+    assert len(trained) == 4 and not list((store.root() / "stacks").iterdir()), "the large one is closed"
+
+
 def start(project: Path) -> subprocess.Popen:
     command = [sys.executable, "-m", "stages.train", *ITEM]
     return subprocess.Popen(command, cwd=project, env=environment(), stderr=subprocess.DEVNULL)

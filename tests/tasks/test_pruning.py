@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from descent.errors import UserError
+from descent.io.folders import HERE, HOUR, PARTIAL, atomic_file, atomic_folder
 from descent.runner import store
 from descent.tasks.common import pruning
 from descent.tasks.video.data import Prepared
@@ -55,6 +56,32 @@ def test_unfinished_stacks_are_forgotten_after_a_week() -> None:
     (stacks / "new.pt.damaged").write_text("x")
     assert pruning.prune(store.root(), [small_params(TINY)]) == (3, 3)
     assert {path.name for path in stacks.iterdir()} == {"long.json", "long.pt", "new.json"}
+
+
+def aged(place: Path, seconds: float) -> None:
+    os.utime(place, (time.time() - seconds,) * 2)
+
+
+def test_what_a_running_stage_writes_stays_and_what_a_killed_one_left_goes() -> None:
+    stacks, seen = store.root() / "stacks", store.root() / ".seen-1"
+    stacks.mkdir(parents=True)
+    for place, age in ((stacks / "a.partial1", 60), (stacks / "b.partial2", 2 * HOUR), (seen, 60)):
+        place.touch()
+        aged(place, age)
+    with atomic_folder(store.root() / "c") as cell, atomic_file(stacks / "c.json") as names:
+        for name, age in ((".seen-2", 8 * 24 * HOUR), (f".a{PARTIAL}{HERE}1", 0), (f".b{PARTIAL}{'0' * 6}1", 0)):
+            (store.root() / name).mkdir()
+            aged(store.root() / name, age)
+        assert pruning.prune(store.root(), [small_params(TINY)]) == (5, 3), "another host's has no lock that tells"
+        assert cell.exists() and names.exists()
+    left = {path.name for path in (*store.root().iterdir(), *stacks.iterdir())}
+    assert left == {"stacks", "a.partial1", ".seen-1", f".b{PARTIAL}{'0' * 6}1", "c", "c.json"}
+
+
+def test_what_a_running_stage_removed_meanwhile_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = [store.root() / name for name in ("stacks/a.json", "stacks/a.partial1", ".b", "c")]
+    monkeypatch.setattr(pruning, "_entries", lambda root: gone)
+    assert pruning.prune(store.root(), [small_params(TINY)]) == (0, 4)
 
 
 def test_a_study_that_one_profile_alone_has_values_for_is_asked_of_that_one() -> None:

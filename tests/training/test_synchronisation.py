@@ -4,6 +4,7 @@ On the device `meta` there are no numbers, and who asks for one fails.
 """
 
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,12 +12,18 @@ from torch import Tensor, nn
 
 from descent.cells import Cell
 from descent.components import load
+from descent.config import Params
 from descent.models.dust import DUST
 from descent.models.parts.layers import dct
+from descent.models.parts.text import Embedded
 from descent.tasks.common.items import setting
+from descent.tasks.text.losses import text_losses
 from descent.tasks.video.losses import denoising_losses
 from descent.training import loop
+from descent.training.arm import Base
+from tests.fakes import text
 from tests.fakes.core import small_params
+from tests.fakes.encoders import ENCODERS
 
 LAYERS, CELLS, META = 3, 2, torch.device("meta")
 
@@ -47,13 +54,18 @@ ARMS = {name: ("constrained", values) for name, values in OBJECTIVES.items()}
 ARMS |= {name: (name, {}) for name in ("unconstrained", "penalty", "deep_supervision")}
 
 
+def duals_of(arm: str, params: Params, cells: int, layers: int) -> Base:
+    """The arm of a stack, without numbers."""
+    asked = setting(params, Cell("video", "ucsd", "dust", arm, layers, 0.13, seed=0)).values
+    return load("arms", arm).Arm([asked] * cells, layers, META)
+
+
 @pytest.mark.parametrize("name", ARMS)
 def test_a_step_leaves_the_host_free(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "autocast", lambda device, precision: nullcontext())  # which has no meta
     arm, values = ARMS[name]
     params = small_params({"objectives.constrained": values} if values else {})
-    asked = setting(params, Cell("video", "ucsd", "dust", arm, LAYERS, 0.13, seed=0)).values
-    duals = load("arms", arm).Arm([asked] * CELLS, LAYERS, META)
+    duals = duals_of(arm, params, CELLS, LAYERS)
     net = DUST(CELLS, LAYERS, dct(16, 16), True, torch.relu, 1.5).to(META)
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
     alive, clean = torch.ones(CELLS, dtype=torch.bool, device=META), torch.rand(1, 4, 5, 16, device=META)
@@ -65,3 +77,22 @@ def test_a_step_leaves_the_host_free(name: str, monkeypatch: pytest.MonkeyPatch)
     for epoch in range(2):
         f, norm = loop.primal_dual_step(net, losses, noisy, duals, optimizer, params.training, alive, epoch)
     assert f.shape == (CELLS, LAYERS + 1) and norm.shape == (CELLS,)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_a_step_of_an_encoder_leaves_the_host_free(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "autocast", lambda device, precision: nullcontext())
+    params, tokens = small_params(), text.write_tokens(tmp_path / "imdb-bert")
+    net, duals = text.built(tokens, name).to(META), duals_of("constrained", params, 1, text.LAYERS)
+    ids, mask = (each.to(META) for each in text.inputs(tokens))
+    labels, alive = torch.zeros(len(ids), dtype=torch.int64, device=META), torch.ones(1, device=META).bool()
+
+    def losses(own: nn.Module, inputs: Tensor) -> Tensor:
+        states = own.states(Embedded(own.embed(inputs), mask))
+        return text_losses(torch.stack([own.readout(state) for state in states], dim=1), labels).mean(-1)
+
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+    f, norm = loop.primal_dual_step(net, losses, ids, duals, optimizer, params.training, alive, 0)
+    assert f.shape == (1, text.LAYERS + 1) and norm.shape == (1,)

@@ -12,6 +12,9 @@ import torch
 from descent.io.folders import naming
 from descent.runner import integrity
 
+# What torch says of a machine, and not of the file that it reads.
+NO_MEMORY, GPU = "can't allocate memory", "CUDA error"
+
 
 @dataclass(frozen=True)
 class FileCheckpoint:
@@ -37,26 +40,51 @@ class FileCheckpoint:
         finally:
             partial.unlink(missing_ok=True)
 
-    def _state(self, device: torch.device) -> dict[str, Any]:
-        """What the file holds; nothing where it cannot be read."""
+    def _state(self) -> dict[str, Any]:
+        """What the file holds, on the CPU; nothing where it cannot be read.
+
+        Raises:
+            MemoryError: there is too little of it; the file may be whole.
+            RuntimeError: a GPU's memory is full, or the GPU fails; as well.
+        """
         try:
             content = io.BytesIO(integrity.unsealed(self.path))  # torch itself reads flipped bits
-            found = torch.load(content, map_location=device, weights_only=True)
+            found = torch.load(content, map_location="cpu", weights_only=True)
         except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError) as error:
+            if NO_MEMORY in str(error):
+                raise MemoryError(str(error)) from None
+            if isinstance(error, torch.OutOfMemoryError) or GPU in str(error):
+                raise
             integrity.damage(error)
             return {}
         return found if isinstance(found, dict) else {}
 
     def restore(self, parts: dict[str, Any], run: Any, device: torch.device) -> None:
-        """Load the state written by save into parts and run; do nothing where there is none, or a damaged one."""
+        """Load the state written by save into parts and run; do nothing where there is none, or a damaged one.
+
+        The CPU reads it, and each part takes to the device what belongs there: a GPU never holds all of it twice.
+
+        Raises:
+            MemoryError, RuntimeError: as _state; the file stays as it is.
+        """
         if not self.path.exists():
             return
-        state = self._state(device)
+        state = self._state()
         if not state.keys() >= {*parts, "run"}:
             integrity.set_aside(self.path, "it is no checkpoint")
             return
         for name, part in parts.items():
-            part.load_state_dict(state[name])
+            part.load_state_dict(_placed(state[name], device) if name == "arm" else state[name])
         for name, value in state["run"].items():
             setattr(run, name, value)
-        run.epoch = run.epoch.cpu()
+        run.alive, run.missed, run.score = (own.to(device) for own in (run.alive, run.missed, run.score))
+        run.weights = {name: value.to(device) for name, value in run.weights.items()}
+
+
+def _placed(state: Any, device: torch.device) -> Any:
+    """An arm's state on its device, less those of optimizers: each knows what of its own the CPU counts."""
+    if isinstance(state, torch.Tensor):
+        return state.to(device)
+    if isinstance(state, dict) and "param_groups" not in state:
+        return {name: _placed(value, device) for name, value in state.items()}
+    return state

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from descent.errors import UserError
+from descent.errors import UserError, sentence
 from descent.runner import store
 from descent.runner.executor import Job
 from descent.runner.fingerprint import SOURCE
@@ -107,7 +107,9 @@ def _together(
                 waiting.remove(one)
         return [found[one] for one in submitted]
     except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, UserError) or "failed to import" in str(error):
+        if told := sentence(error.cause):  # Ray's own is of no kind that a stage knows
+            raise UserError(told) from None
+        if "failed to import" in str(error):
             raise _told(error, settings) from None
         raise  # a fault of ours, with its trace
     except ray.exceptions.RayError as error:
@@ -241,9 +243,6 @@ def _end(ray: Any, waiting: Iterable[Any]) -> None:
 
 def _told(error: Any, settings: Ray) -> UserError:
     """What Ray raised, as one sentence."""
-    cause = getattr(error, "cause", None)
-    if isinstance(cause, UserError):
-        return UserError(str(cause))
     if "failed to import" in str(error):
         return UserError(
             f"a host cannot import {SOURCE.resolve()}: put the project on a file system that all hosts share, at "

@@ -14,7 +14,7 @@ from descent.cells import Cell, fingerprint
 from descent.io.progress import Bar
 from descent.runner import store
 from descent.runner.executor import Job, jobs, run_all
-from descent.runner.stacks import PARTS, plan, unfinished, work
+from descent.runner.stacks import PARTS, plan, room, unfinished, work
 from descent.training.arm import Setting
 from descent.training.loop import Task
 from descent.training.schema import ADAM, Optimizer, Training
@@ -71,9 +71,17 @@ class Item:
         self, cells: Sequence[Cell], settings: dict[Cell, Setting], elements: int | None
     ) -> list[list[Cell]]:
         """Which of these cells go through the device together, at so many numbers in a state of one cell."""
+        return plan(cells, settings, *self._sizes(elements), self.feed.seeds_apart)
+
+    @property
+    def most(self) -> int:
+        """How many cells train together at most."""
+        return room(*self._sizes(self.feed.elements))
+
+    def _sizes(self, elements: int | None) -> tuple[int, int]:
+        """Numbers in a state of one cell, of one that goes alone as many as are allowed; and how many are."""
         limit = getattr(self.feed.training.stack_elements, self.feed.device.type)
-        each = limit if elements is None else elements
-        return plan(cells, settings, each, limit, self.feed.seeds_apart)
+        return limit if elements is None else elements, limit
 
 
 def train(label: str, items: Sequence[Item]) -> None:
@@ -137,7 +145,7 @@ def _jobs(
 ) -> list[Job]:
     """The stacks that train an item's missing cells, those that an earlier run began first."""
     feed = item.feed
-    begun = unfinished(names, missing)
+    begun = unfinished(names, missing, item.most)
     rest = [cell for cell in missing if not any(cell in stack for stack in begun)]
     recipe = Recipe(
         build=feed.build,

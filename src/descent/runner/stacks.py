@@ -21,11 +21,12 @@ from descent.training.stack import Recipe, train_stack
 PARTS = 100  # of an epoch, in which progress is told
 
 
-def unfinished(names: dict[Cell, str], missing: Sequence[Cell]) -> list[list[Cell]]:
+def unfinished(names: dict[Cell, str], missing: Sequence[Cell], most: int) -> list[list[Cell]]:
     """The stacks of these cells that an earlier run began and did not finish, with the same cells in them.
 
     Cells round alike only in the same company, and a stack's checkpoint serves no other. Each missing cell
-    belongs to one stack: runs interrupted at different grids may have left several with it.
+    belongs to one stack: runs interrupted at different grids may have left several with it. A stack of more than
+    `most` cells is not gone on with: it may be what did not fit, before somebody lowered the limit.
     """
     cell_of = {name: cell for cell, name in names.items()}
     wanted, taken, stacks = set(missing), set(), []
@@ -33,10 +34,15 @@ def unfinished(names: dict[Cell, str], missing: Sequence[Cell]) -> list[list[Cel
         cells = [cell_of[name] for name in stack if name in cell_of]
         if len(cells) == len(stack) and all(map(store.has, stack)):
             store.close_stack(stack)  # it was killed before it could do this
-        elif len(cells) == len(stack) and wanted.intersection(cells) and not taken.intersection(cells):
+        elif len(cells) == len(stack) <= most and wanted.intersection(cells) and not taken.intersection(cells):
             stacks.append(cells)
             taken.update(cells)
     return stacks
+
+
+def room(elements: int, limit: int) -> int:
+    """How many cells a stack may have, each of so many numbers in one state."""
+    return max(1, limit // elements)
 
 
 def plan(
@@ -51,7 +57,7 @@ def plan(
         elements: numbers in one state of one cell, batch * tokens * width.
         seeds_apart: no stack has cells of two seeds, since their batches differ in shape.
     """
-    size = max(1, limit // elements)
+    size = room(elements, limit)
     alike: dict[tuple, list[Cell]] = {}
     for cell in cells:
         key = (cell.layers, settings[cell].alike(), cell.seed if seeds_apart else None)

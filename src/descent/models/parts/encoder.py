@@ -75,7 +75,10 @@ class Encoder(PretrainedBackbone):
 
     def states(self, noisy: Embedded) -> list[Float[Tensor, "1 batch width"]]:
         """X_0 ... X_L at the first token ([CLS], <s>); X_0 is the output of the embedding block."""
-        inputs = {"inputs_embeds": noisy.vectors.squeeze(0), "attention_mask": noisy.mask.long()}
+        mask = noisy.mask.long()
+        if self._body[0].config._attn_implementation == "sdpa":  # of two axes it would ask whether all are real
+            mask = noisy.mask[:, None, None]
+        inputs = {"inputs_embeds": noisy.vectors.squeeze(0), "attention_mask": mask}
         return [state[None, :, 0] for state in self.hidden_states(**inputs)]
 
     def readout(self, state: Float[Tensor, "1 *rest width"]) -> Float[Tensor, "1 *rest classes"]:

@@ -3,14 +3,17 @@
 A cell is asked for where some params.yaml, in any of its profiles, names its data set, model, arm, depth, noise
 level and seed with its setting (objective and learning rate). What a search or another cell chose is not compared,
 nor are budgets, code and data, so that what is kept may be stale. Of a cell that two models share the name that
-trained it counts. An unfinished stack is kept for a week after it was last written. What is dropped costs time.
+trained it counts. An unfinished stack is kept for a week after it was last written, and so is what may belong to
+a stage that runs meanwhile. What is dropped costs time.
 """
 
 import json
+import math
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from descent.cells import Cell, grid, study_cells
 from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
+from descent.io.folders import HOUR, abandoned
 from descent.runner import integrity, store
 from descent.runner.followers import twin
 from descent.tasks.common.items import setting
@@ -41,7 +45,8 @@ def prune(root: Path, params: list[Params]) -> tuple[int, int]:
             kept += 1
         else:
             gone += 1
-            shutil.rmtree(place) if place.is_dir() else place.unlink()
+            with suppress(FileNotFoundError):  # a stage that runs meanwhile was faster
+                shutil.rmtree(place) if place.is_dir() else place.unlink()
     return kept, gone
 
 
@@ -116,14 +121,26 @@ def _entries(root: Path) -> Iterator[Path]:
 
 
 def _wanted(place: Path, asked: dict[tuple, set[str]]) -> bool:
+    if place.name.startswith("."):  # being written, or the mark of a driver of Ray, which no lock guards
+        return not abandoned(place) and _age([place]) < FORGOTTEN
     if place.parent.name == "scores":
         table = integrity.scores(place) if place.suffix == ".parquet" else None
         return table is not None and (table.empty or _identity(table.iloc[0].to_dict()) in asked)
     if place.parent.name == "stacks":
-        written = max(path.stat().st_mtime for path in place.parent.glob(f"{place.stem}.*"))
-        return place.suffix in (".json", ".pt") and time.time() - written < FORGOTTEN
+        if place.suffix.startswith(".partial"):
+            return _age([place]) < HOUR
+        return place.suffix in (".json", ".pt") and _age(place.parent.glob(f"{place.stem}.*")) < FORGOTTEN
     if integrity.fault(place, place.name):
         return False
     record = json.loads((place / integrity.RECORD).read_text())
     settings = asked.get(_identity(record["cell"]), set())
     return FREE in settings or json.dumps(record["setting"], sort_keys=True) in settings
+
+
+def _age(places: Iterable[Path]) -> float:
+    """Seconds since one of these was written last; without end where all are gone meanwhile."""
+    written = -math.inf
+    for place in places:
+        with suppress(FileNotFoundError):
+            written = max(written, place.stat().st_mtime)
+    return time.time() - written
