@@ -75,9 +75,9 @@ class Encoder(PretrainedBackbone):
 
     def states(self, noisy: Embedded) -> list[Float[Tensor, "1 batch width"]]:
         """X_0 ... X_L at the first token ([CLS], <s>); X_0 is the output of the embedding block."""
-        mask = noisy.mask.long()
-        if self._body[0].config._attn_implementation == "sdpa":  # of two axes it would ask whether all are real
-            mask = noisy.mask[:, None, None]
+        sdpa = self._body[0].config._attn_implementation == "sdpa"
+        # Of two axes the library would ask the device at every step whether all tokens are real.
+        mask = noisy.mask[:, None, None] if sdpa else noisy.mask.long()
         inputs = {"inputs_embeds": noisy.vectors.squeeze(0), "attention_mask": mask}
         return [state[None, :, 0] for state in self.hidden_states(**inputs)]
 
