@@ -1,6 +1,7 @@
 """Estimates: what is counted is exact, what is timed grows with what there is to do, finished cells are free."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,14 @@ from descent.components import of_task
 from descent.config import Params, load
 from descent.costs import devices, extrapolated, shapes
 from descent.costs.data import standin
+from descent.costs.left import Left
 from descent.costs.parts import Costs, Part
 from descent.costs.steps import Step
 from descent.costs.table import duration, lines
+from descent.runner.items import Item
+from descent.tasks.common.items import setting
 from tests.fakes.core import DATASET, PARAMS, enter_project, serially, small_params, train_cells
+from tests.fakes.text import text_params
 
 CPU = torch.device("cpu")
 DUST = {"studies": [], "video.models": ["dust"], "text.datasets": [], "lm.datasets": []}
@@ -49,16 +54,35 @@ def test_cells_and_steps_are_those_of_the_grid_and_finished_cells_are_taken_off(
     assert (after.missing, after.training, after.scoring, after.disk) == (0, 0, 0, 0)
 
 
+@pytest.mark.parametrize("enter", [enter_demo, enter_project], ids=["prepared", "stood in for"])
 def test_a_cell_that_a_study_shares_with_the_grid_is_counted_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    enter: Callable[..., object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    enter_demo(tmp_path, monkeypatch)
+    enter(tmp_path, monkeypatch)
     study = {"task": "video", "dataset": DATASET, "model": "dust", "layers": 2, "eps": 0.5, "vary": None}
     study |= {"arm": "constrained", "beside": ["unconstrained"], "overrides": {}}
     own = {"studies": ["controls"], "study.controls": study, "profiles.demo.studies.controls": {"seeds": [0, 1]}}
     grid_, studied = Costs(small_params(DUST | own), CPU, 2).parts()
     assert (grid_.cells, grid_.missing) == (12, 12)
     assert (studied.cells, studied.missing) == (4, 2), "the grid has those of seed 0"
+
+
+def test_trials_and_followers_are_no_cells_of_the_values_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arms = ["constrained", "unconstrained", "replay"]
+    changes = {"arms": arms, "text.search": {"arms": {"constrained": ["rho"]}}, "objectives.replay": {}}
+    params = text_params(changes | {"text.models": ["ut_text"]})
+    monkeypatch.chdir(tmp_path)
+    known = Left(params)
+    cells = grid(params, "text", "imdb", "ut_text")
+    data = standin(params, "imdb", "ut_text", tmp_path)
+    feed = of_task("text", "feed").feed(params, data, "ut_text", CPU)
+    item = Item("", Path(), cells, {cell: setting(params, cell) for cell in cells}, feed, lambda: iter(()))
+    assert known.of_standin(item, tmp_path) == cells
+    again = {(cell.arm, cell.seed) for cell in known.of_standin(item, tmp_path)}
+    assert again == {("constrained", 1), ("replay", 0), ("replay", 1)}, "those that are chosen later"
+    assert known.of_standin(item, tmp_path / "other") == cells
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,19 @@ from pathlib import Path
 
 import torch
 
+from descent import paths
 from descent.analysis.select import TRAINED
 from descent.cells import Cell, grid, study_cells
 from descent.components import TASKS, of_task
 from descent.config import Params
 from descent.costs import extrapolated, shapes
 from descent.costs.data import prepared, standin
+from descent.costs.left import Left
 from descent.costs.steps import Step, timed
 from descent.errors import UserError
-from descent.runner import store
 from descent.runner.devices import threads
 from descent.runner.items import Feed, Item
-from descent.tasks.common.items import of_model, of_study, setting
+from descent.tasks.common.items import setting
 from descent.tasks.common.shifted import levels_of
 from descent.training.arm import Setting
 
@@ -42,13 +43,12 @@ class Part:
 
 
 class Costs:
-    """The parts of a profile on one device; what was timed once is not timed again, and a cell that a grid and a
-    study share, or two studies, is counted where it comes first."""
+    """The parts of a profile on one device; what was timed once is not timed again."""
 
     def __init__(self, params: Params, device: torch.device, side_by_side: int) -> None:
         self.params, self.device, self.slots = params, device, side_by_side
         self.known: dict[tuple, Step] = {}
-        self.counted: set[str] = set()  # names in the store
+        self.left = Left(params)
 
     def parts(self) -> Iterator[Part]:
         """Every model on every data set in use, then the studies.
@@ -94,10 +94,12 @@ class Costs:
         settings = {cell: _setting(params, cell) for cell in cells}
         with tempfile.TemporaryDirectory() as folder:
             data = prepared(params, task, first.dataset, first.model)
-            missing = [*cells] if data is None else self._missing(first, cells)
+            there = data is not None
             data = data or standin(params, first.dataset, first.model, Path(folder))
             feed = of_task(task, "feed").feed(params, data, first.model, self.device)
             item = Item(name, Path(), [*cells], settings, feed, lambda: iter(()))
+            place = paths.prepared_folder(params, task, first.dataset, first.model)
+            missing = self.left.of_prepared(first, cells) if there else self.left.of_standin(item, place)
             inputs = _tested(params, task, data, item) if missing else 0  # before anything is timed
             planned = len(item.stacks(cells, settings, feed.elements))
             torch.set_num_threads(threads(planned))
@@ -145,17 +147,6 @@ class Costs:
         held_out = sum(own[0].numel() for own, _ in task.validation()) / batch.numel()
         return step, feed.epochs * (task.steps * step.seconds + held_out * step.forward)
 
-    def _missing(self, first: Cell, cells: Sequence[Cell]) -> list[Cell]:
-        """The cells that are not in the store, and that no part before has counted."""
-        if first.experiment in TASKS:
-            item = of_model(self.params, first.experiment, first.dataset, first.model)
-        else:
-            item = of_study(self.params, first.experiment)
-        names = {cell: _name(item, cell) for cell in cells}
-        done = {name for name in names.values() if name is not None and store.folder(name).is_dir()} | self.counted
-        self.counted |= {*filter(None, names.values())}
-        return [cell for cell, name in names.items() if name not in done]
-
     def _together(self, seconds: Sequence[float | int]) -> float | int:
         """How long stacks take side by side, the longest first."""
         busy = [0.0] * self.slots
@@ -183,13 +174,3 @@ def _setting(params: Params, cell: Cell) -> Setting:
     if cell.experiment in TASKS:
         return setting(params, cell)
     return setting(params, cell, params.studied(cell.experiment).replaced(cell.arm, cell.varied))
-
-
-def _name(item: Item, cell: Cell) -> str | None:
-    """A cell's name in the store; of one whose setting was searched, what its record says, if it is trained."""
-    if cell in item.settings:
-        return item.fingerprint(cell, item.settings[cell])
-    try:
-        return store.record(item.runs, cell)["fingerprint"]
-    except UserError:
-        return None
