@@ -20,8 +20,8 @@ REAL = {"profiles.demo.data": {"ucsd": {"path": "ucsd"}}}
 WORDS = ("video", "ucsd", "dust", "ut")
 
 
-def part(name: str, missing: int, training: float) -> Part:
-    return Part(name, 8, missing, 100, training, 5.0, 2e6, 3e6, grown=False)
+def part(name: str, missing: int, training: float, slots: int = 2) -> Part:
+    return Part(name, 8, missing, 100, training, 5.0, 2e6, 3e6, slots, grown=False)
 
 
 def test_the_line_says_how_much_and_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,6 +32,17 @@ def test_the_line_says_how_much_and_how_long(monkeypatch: pytest.MonkeyPatch) ->
     assert said.endswith("2 MB of memory, 6 MB of disk")
     left["dust"] = left["ut"] = part("none", 0, 0.0)
     assert ahead.line(small_params({"device": "cpu"}), *WORDS) is None
+
+
+def test_the_line_says_that_the_stacks_side_by_side_depend_on_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = {"dust": part("dust", 3, 600.0, slots=3), "ut": part("ut", 2, 60.0, slots=1)}
+    monkeypatch.setattr(Costs, "of_dataset", lambda costs, task, dataset, models: [left[name] for name in models])
+    params = small_params({"device": "cpu"})
+    assert " with 1 to 3 stacks side by side, by their model on this CPU" in ahead.line(params, *WORDS)
+    left["ut"] = part("ut", 0, 0.0, slots=1)
+    assert " with 3 stacks side by side on this CPU" in ahead.line(params, *WORDS), (
+        "the other has nothing to train"
+    )
 
 
 def test_studies_are_asked_for_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import torch
 from descent.cells import grid
 from descent.components import of_task
 from descent.config import Params, load
-from descent.costs import devices, extrapolated, shapes
+from descent.costs import devices, extrapolated, parts, shapes
 from descent.costs.data import standin
 from descent.costs.left import Left
 from descent.costs.parts import Costs, Part
@@ -158,6 +158,19 @@ def test_a_gpu_that_is_not_there_is_stood_in_for_and_it_is_said(
     table.write_text("measure,setting,value,device\nreference step,,0.005,NVIDIA H200\n")
     *_, factor, told = devices.at_hand(params)
     assert factor == pytest.approx(0.01) and "NVIDIA H200" in told
+
+
+def test_stacks_share_a_gpu_as_their_model_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    params = small_params(DUST | {"gpu_share": {"default": 1.0, "dust": 0.33}})
+    gpu = torch.device("cuda")
+    assert devices.side_by_side(params, gpu, 2, "dust") == 6
+    assert devices.side_by_side(params, gpu, 2, "vit") == 2
+    assert devices.side_by_side(params, CPU, 2, "dust") == 2
+    enter_project(tmp_path, monkeypatch)
+    monkeypatch.setattr(parts, "timed", lambda feed, stack, settings: Step(1.0, 1.0, 1.0, 1.0, 1.0))
+    asked: list[str] = []
+    monkeypatch.setattr(parts, "side_by_side", lambda params, device, places, model: asked.append(model) or 3)
+    assert (part(params).slots, asked) == (3, ["dust"])
 
 
 def test_the_table_ends_with_all_parts_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

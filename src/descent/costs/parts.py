@@ -14,6 +14,7 @@ from descent.components import TASKS, of_task
 from descent.config import Params
 from descent.costs import extrapolated, shapes
 from descent.costs.data import prepared, standin
+from descent.costs.devices import side_by_side
 from descent.costs.left import Left
 from descent.costs.steps import Step, timed
 from descent.errors import UserError
@@ -39,14 +40,15 @@ class Part:
     scoring: float | int
     memory: float | int  # bytes, of all that train at the same time
     disk: float | int  # bytes
+    slots: int  # stacks side by side
     grown: bool  # whether its steps were timed small and grown
 
 
 class Costs:
     """The parts of a profile on one device; what was timed once is not timed again."""
 
-    def __init__(self, params: Params, device: torch.device, side_by_side: int) -> None:
-        self.params, self.device, self.slots = params, device, side_by_side
+    def __init__(self, params: Params, device: torch.device, places: int) -> None:
+        self.params, self.device, self.places = params, device, places
         self.known: dict[tuple, Step] = {}
         self.left = Left(params)
 
@@ -110,6 +112,7 @@ class Costs:
             for stacks in alike.values():
                 found += len(stacks) * [self._stack(params, feed, shape, stacks[0], settings)]
             steps = feed.epochs * feed.task([first]).steps
+        slots = side_by_side(params, self.device, self.places, first.model)
         passes = inputs * getattr(params, task).evaluation.noise_draws / feed.batch
         scoring = [passes * step.forward for step, _ in found]
         memory = sorted((COPIES * one.weights + one.frozen + one.held for one, _ in found), reverse=True)
@@ -118,10 +121,11 @@ class Costs:
             cells=len(cells),
             missing=len(missing),
             steps=steps,
-            training=self._together([seconds for _, seconds in found]),
-            scoring=self._together(scoring),
-            memory=sum(memory[: self.slots]),
+            training=_together([seconds for _, seconds in found], slots),
+            scoring=_together(scoring, slots),
+            memory=sum(memory[:slots]),
             disk=KEPT * sum(one.weights for one, _ in found),
+            slots=slots,
             grown=shape is not None,
         )
 
@@ -147,13 +151,6 @@ class Costs:
         held_out = sum(own[0].numel() for own, _ in task.validation()) / batch.numel()
         return step, feed.epochs * (task.steps * step.seconds + held_out * step.forward)
 
-    def _together(self, seconds: Sequence[float | int]) -> float | int:
-        """How long stacks take side by side, the longest first."""
-        busy = [0.0] * self.slots
-        for own in sorted(seconds, reverse=True):
-            busy[busy.index(min(busy))] += own
-        return max(busy)
-
 
 class UntestableError(UserError):
     """What is to be trained cannot be tested as params.yaml has it."""
@@ -168,6 +165,14 @@ def _tested(params: Params, task: str, data: object, item: Item) -> int:
         return scored.inputs * sum(len(levels_of(params, task, shift, eps)) for shift in shifts)
     except UserError as error:
         raise UntestableError(str(error)) from error
+
+
+def _together(seconds: Sequence[float | int], slots: int) -> float | int:
+    """How long stacks take, so many side by side, the longest first."""
+    busy = [0.0] * slots
+    for own in sorted(seconds, reverse=True):
+        busy[busy.index(min(busy))] += own
+    return max(busy)
 
 
 def _setting(params: Params, cell: Cell) -> Setting:
