@@ -173,6 +173,18 @@ def test_stacks_share_a_gpu_as_their_model_does(tmp_path: Path, monkeypatch: pyt
     assert (part(params).slots, asked) == (3, ["dust"])
 
 
+def test_prepared_data_are_timed_here_where_the_gpu_that_is_asked_for_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_demo(tmp_path, monkeypatch)
+    monkeypatch.setattr(devices, "reference_seconds", lambda params, device: 0.5)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    Path("data/bench.csv").write_text("measure,setting,value,device\nreference step,,0.005,NVIDIA H200\n")
+    found = [*lines(small_params(DUST | {"device": "cuda"}))]
+    assert "the ratio of the reference step on NVIDIA H200" in found[0]
+    assert found[2].split()[3:5] == ["12", "12"]
+
+
 def test_the_table_ends_with_all_parts_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter_project(tmp_path, monkeypatch)
     found = [*lines(small_params(DUST))]

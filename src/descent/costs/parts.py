@@ -48,9 +48,11 @@ class Costs:
     """The parts of a profile on one device; what was timed once is not timed again."""
 
     def __init__(self, params: Params, device: torch.device, places: int) -> None:
-        self.params, self.device, self.places = params, device, places
+        # Where this CPU stands in for a GPU that is not there, prepared data are fed to the CPU too.
+        self.params = params.model_copy(update={"device": str(device)})
+        self.device, self.places = device, places
         self.known: dict[tuple, Step] = {}
-        self.left = Left(params)
+        self.left = Left(self.params)
 
     def parts(self) -> Iterator[Part]:
         """Every model on every data set in use, then the studies.
