@@ -4,13 +4,14 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from descent.cells import grid
 from descent.components import of_task
 from descent.config import Params, load
-from descent.costs import devices, extrapolated, parts, shapes
+from descent.costs import devices, extrapolated, parts, shapes, steps
 from descent.costs.data import standin
 from descent.costs.left import Left
 from descent.costs.parts import Costs, Part
@@ -18,8 +19,9 @@ from descent.costs.steps import Step
 from descent.costs.table import duration, lines
 from descent.runner.items import Item
 from descent.tasks.common.items import setting
+from descent.tasks.text.batches import ClassificationTask
 from tests.fakes.core import DATASET, PARAMS, enter_project, serially, small_params, train_cells
-from tests.fakes.text import text_params
+from tests.fakes.text import cells, fed, text_params, write_tokens
 
 CPU = torch.device("cpu")
 DUST = {"studies": [], "video.models": ["dust"], "text.datasets": [], "lm.datasets": []}
@@ -75,14 +77,14 @@ def test_trials_and_followers_are_no_cells_of_the_values_in_use(
     params = text_params(changes | {"text.models": ["ut_text"]})
     monkeypatch.chdir(tmp_path)
     known = Left(params)
-    cells = grid(params, "text", "imdb", "ut_text")
+    every = grid(params, "text", "imdb", "ut_text")
     data = standin(params, "imdb", "ut_text", tmp_path)
     feed = of_task("text", "feed").feed(params, data, "ut_text", CPU)
-    item = Item("", Path(), cells, {cell: setting(params, cell) for cell in cells}, feed, lambda: iter(()))
-    assert known.of_standin(item, tmp_path) == cells
+    item = Item("", Path(), every, {cell: setting(params, cell) for cell in every}, feed, lambda: iter(()))
+    assert known.of_standin(item, tmp_path) == every
     again = {(cell.arm, cell.seed) for cell in known.of_standin(item, tmp_path)}
     assert again == {("constrained", 1), ("replay", 0), ("replay", 1)}, "those that are chosen later"
-    assert known.of_standin(item, tmp_path / "other") == cells
+    assert known.of_standin(item, tmp_path / "other") == every
 
 
 @pytest.mark.parametrize(
@@ -109,6 +111,31 @@ def test_a_stand_in_of_video_holds_what_an_epoch_draws_in_clips_that_seeds_may_d
         )  # all that Ped2 has
         assert len(one.sequences("validation", budget["tokens"])) >= budget["validation_inputs"] / 8
         assert len(data.clips["test"]) == 12
+
+
+def test_one_batch_of_mean_size_is_timed_and_validation_is_measured_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = write_tokens(tmp_path)
+    feed, stack = fed(tokens, "ut_text"), cells("ut_text")
+    task = feed.task(stack)
+    sizes = [task.batch(0, step)[0].numel() for step in range(task.steps)]
+    chosen = steps.typical(feed, task)
+    assert len({*sizes}) > 1 and chosen != 0, "the first is not typical"
+    assert all(abs(sizes[chosen] - np.mean(sizes)) <= abs(size - np.mean(sizes)) for size in sizes)
+    drawn: list[tuple[int, int]] = []
+    draw = ClassificationTask.batch
+    monkeypatch.setattr(
+        ClassificationTask, "batch", lambda task, *place: drawn.append(place) or draw(task, *place)
+    )
+    settings = {cell: setting(text_params(), cell) for cell in stack}
+    monkeypatch.setattr(steps, "typical", lambda feed, task: chosen)
+    found = steps.timed(feed, stack, [*settings.values()])
+    assert {*drawn} == {(0, chosen)} and found.seconds > 0
+    monkeypatch.setattr(parts, "timed", lambda *stack: Step(0.0, 1.0, 1.0, 1.0, 1.0))
+    held_out = sum(batch.ids.numel() for batch, _ in task.validation())
+    _, seconds = Costs(text_params(), CPU, 1)._stack(text_params(), feed, None, stack, settings)
+    assert seconds == pytest.approx(feed.epochs * held_out / sizes[chosen])
 
 
 def test_growing_a_small_step_is_exact_where_cost_is_the_plane_that_it_assumes(

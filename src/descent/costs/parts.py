@@ -16,7 +16,7 @@ from descent.costs import extrapolated, shapes
 from descent.costs.data import prepared, standin
 from descent.costs.devices import side_by_side
 from descent.costs.left import Left
-from descent.costs.steps import Step, timed
+from descent.costs.steps import Step, timed, typical
 from descent.errors import UserError
 from descent.runner.devices import threads
 from descent.runner.items import Feed, Item
@@ -141,7 +141,7 @@ class Costs:
     ) -> tuple[Step, float | int]:
         """A step of a stack, and the seconds of its whole training."""
         task = feed.task(stack)
-        batch = task.batch(0, 0)[0]
+        batch = task.batch(0, typical(feed, task))[0]
         key = (stack[0].model, stack[0].arm, stack[0].layers, len(stack), tuple(batch.shape))
         if key not in self.known:
             self.known[key] = (
