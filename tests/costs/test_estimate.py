@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,6 +137,42 @@ def test_one_batch_of_mean_size_is_timed_and_validation_is_measured_by_it(
     held_out = sum(batch.ids.numel() for batch, _ in task.validation())
     _, seconds = Costs(text_params(), CPU, 1)._stack(text_params(), feed, None, stack, settings)
     assert seconds == pytest.approx(feed.epochs * held_out / sizes[chosen])
+
+
+def test_the_forward_is_timed_at_the_precision_of_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, stack = fed(write_tokens(tmp_path), "ut_text", {"training": {"precision": "bf16"}}), cells("ut_text")
+    lowered: dict[bool, set[bool]] = {True: set(), False: set()}
+    losses = ClassificationTask.losses
+
+    def watched(task: ClassificationTask, *inputs: Any) -> torch.Tensor:
+        lowered[torch.is_grad_enabled()].add(torch.is_autocast_enabled("cpu"))
+        return losses(task, *inputs)
+
+    monkeypatch.setattr(ClassificationTask, "losses", watched)
+    steps.timed(own, stack, [setting(text_params(), cell) for cell in stack])
+    assert lowered == {True: {True}, False: {True}}
+
+
+def test_where_a_gpu_is_stood_in_for_its_reference_and_the_parts_are_timed_on_one_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_project(tmp_path, monkeypatch)
+    asked: list[int] = []
+    monkeypatch.setattr(torch, "set_num_threads", asked.append)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(devices, "reference_seconds", lambda params, device: float(asked == [1]))
+    monkeypatch.setattr(parts, "timed", lambda *stack: Step(1.0, 1.0, 1.0, 1.0, 1.0))
+    monkeypatch.setattr(parts, "threads", lambda planned: 2)
+    Path("data/bench.csv").write_text("measure,setting,value,device\nreference step,,0.005,NVIDIA H200\n")
+    params = small_params(DUST | {"device": "cuda"})
+    device, places, factor, _ = devices.at_hand(params)
+    assert factor == 0.005, "one thread was asked for before the reference was timed"
+    [*Costs(params, device, places).parts()]
+    assert asked == [1, 1]
+    [*Costs(params, device, 4).parts()]
+    assert asked[-1] == 2, "of a CPU's own estimate, as many as the executor gives"
 
 
 def test_growing_a_small_step_is_exact_where_cost_is_the_plane_that_it_assumes(

@@ -26,8 +26,8 @@ def at_hand(params: Params) -> tuple[torch.device, int, float, str]:
     """The device that steps are timed on, how many places for stacks there are (a CPU's cores, the GPUs), what its
     times are multiplied by, and all that in words.
 
-    A GPU that is asked for and not there is stood in for by this CPU, its times multiplied by the ratio of the
-    reference step in the table of measured ones.
+    A GPU that is asked for and not there is stood in for by one thread of this CPU, its times multiplied by the
+    ratio of the reference step in the table of measured ones.
 
     Raises:
         UserError: a device number that does not exist.
@@ -77,14 +77,15 @@ def _absent(params: Params) -> tuple[torch.device, int, float, str]:
     if not known:
         told = (
             f"device {params.device} is not there, and {TABLE} has no step measured on one (run `make bench` "
-            f"where it is): times of ONE process of this CPU ({processor()}) instead"
+            f"where it is): times of ONE thread of this CPU ({processor()}) instead"
         )
         return CPU, 1, 1.0, told
     row = known[0]
+    torch.set_num_threads(1)  # as the parts are timed, in the one place that there is
     here = reference_seconds(params, CPU)
     factor = float(row["value"]) / here
     told = (
-        f"device {params.device} is not there: times of one process of this CPU times {factor:.3g}, the ratio of "
+        f"device {params.device} is not there: times of one thread of this CPU times {factor:.3g}, the ratio of "
         f"the reference step on {row['device']} ({row['value']} s in {TABLE}) to the one here ({here:.3g} s)"
     )
     return CPU, 1, factor, told

@@ -106,7 +106,7 @@ class Costs:
             missing = self.left.of_prepared(first, cells) if there else self.left.of_standin(item, place)
             inputs = _tested(params, task, data, item) if missing else 0  # before anything is timed
             planned = len(item.stacks(cells, settings, feed.elements))
-            torch.set_num_threads(threads(planned))
+            torch.set_num_threads(_threads(planned, self.device, self.places))
             alike: dict[tuple, list[list[Cell]]] = {}
             for stack in item.stacks(missing, settings, feed.elements):
                 alike.setdefault((stack[0].arm, stack[0].layers, len(stack)), []).append(stack)
@@ -167,6 +167,11 @@ def _tested(params: Params, task: str, data: object, item: Item) -> int:
         return scored.inputs * sum(len(levels_of(params, task, shift, eps)) for shift in shifts)
     except UserError as error:
         raise UntestableError(str(error)) from error
+
+
+def _threads(planned: int, device: torch.device, places: int) -> int:
+    """As many as the executor gives a stack; one where one place of this CPU stands in for an absent GPU."""
+    return min(threads(planned), places) if device.type == "cpu" else threads(planned)
 
 
 def _together(seconds: Sequence[float | int], slots: int) -> float | int:

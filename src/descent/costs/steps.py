@@ -12,6 +12,7 @@ from descent.cells import Cell
 from descent.components import load
 from descent.runner.items import Feed
 from descent.training.arm import Setting
+from descent.training.devices import autocast
 from descent.training.loop import Task, primal_dual_step
 
 REPEATS = 3  # timed steps, after one that is not,
@@ -53,7 +54,8 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
 
     @torch.no_grad()
     def forward() -> None:
-        task.losses(net, task.batch(0, number))
+        with autocast(device, feed.training.precision):
+            task.losses(net, task.batch(0, number))
 
     kept = _Kept()
     step(kept.watching(task.losses))
