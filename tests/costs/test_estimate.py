@@ -1,28 +1,20 @@
 """Estimates: what is counted is exact, what is timed grows with what there is to do, finished cells are free."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from descent.cells import grid
 from descent.components import of_task
 from descent.config import Params, load
-from descent.costs import devices, extrapolated, parts, shapes, steps
+from descent.costs import devices, extrapolated, parts, shapes
 from descent.costs.data import standin
-from descent.costs.left import Left
 from descent.costs.parts import Costs, Part
 from descent.costs.steps import Step
 from descent.costs.table import duration, lines
-from descent.runner.items import Item
-from descent.tasks.common.items import setting
-from descent.tasks.text.batches import ClassificationTask
 from tests.fakes.core import DATASET, PARAMS, enter_project, serially, small_params, train_cells
-from tests.fakes.text import cells, fed, text_params, write_tokens
 
 CPU = torch.device("cpu")
 DUST = {"studies": [], "video.models": ["dust"], "text.datasets": [], "lm.datasets": []}
@@ -57,37 +49,6 @@ def test_cells_and_steps_are_those_of_the_grid_and_finished_cells_are_taken_off(
     assert (after.missing, after.training, after.scoring, after.disk) == (0, 0, 0, 0)
 
 
-@pytest.mark.parametrize("enter", [enter_demo, enter_project], ids=["prepared", "stood in for"])
-def test_a_cell_that_a_study_shares_with_the_grid_is_counted_once(
-    enter: Callable[..., object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    enter(tmp_path, monkeypatch)
-    study = {"task": "video", "dataset": DATASET, "model": "dust", "layers": 2, "eps": 0.5, "vary": None}
-    study |= {"arm": "constrained", "beside": ["unconstrained"], "overrides": {}}
-    own = {"studies": ["controls"], "study.controls": study, "profiles.demo.studies.controls": {"seeds": [0, 1]}}
-    grid_, studied = Costs(small_params(DUST | own), CPU, 2).parts()
-    assert (grid_.cells, grid_.missing) == (12, 12)
-    assert (studied.cells, studied.missing) == (4, 2), "the grid has those of seed 0"
-
-
-def test_trials_and_followers_are_no_cells_of_the_values_in_use(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arms = ["constrained", "unconstrained", "replay"]
-    changes = {"arms": arms, "text.search": {"arms": {"constrained": ["rho"]}}, "objectives.replay": {}}
-    params = text_params(changes | {"text.models": ["ut_text"]})
-    monkeypatch.chdir(tmp_path)
-    known = Left(params)
-    every = grid(params, "text", "imdb", "ut_text")
-    data = standin(params, "imdb", "ut_text", tmp_path)
-    feed = of_task("text", "feed").feed(params, data, "ut_text", CPU)
-    item = Item("", Path(), every, {cell: setting(params, cell) for cell in every}, feed, lambda: iter(()))
-    assert known.of_standin(item, tmp_path) == every
-    again = {(cell.arm, cell.seed) for cell in known.of_standin(item, tmp_path)}
-    assert again == {("constrained", 1), ("replay", 0), ("replay", 1)}, "those that are chosen later"
-    assert known.of_standin(item, tmp_path / "other") == every
-
-
 @pytest.mark.parametrize(
     ("task", "dataset", "model", "texts"),
     [("text", "mnli", "ut_text", (353432, 9815)), ("lm", "alpaca", "causal_lm", (43682, 4160))],
@@ -112,47 +73,6 @@ def test_a_stand_in_of_video_holds_what_an_epoch_draws_in_clips_that_seeds_may_d
         )  # all that Ped2 has
         assert len(one.sequences("validation", budget["tokens"])) >= budget["validation_inputs"] / 8
         assert len(data.clips["test"]) == 12
-
-
-def test_one_batch_of_mean_size_is_timed_and_validation_is_measured_by_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tokens = write_tokens(tmp_path)
-    feed, stack = fed(tokens, "ut_text"), cells("ut_text")
-    task = feed.task(stack)
-    sizes = [task.batch(0, step)[0].numel() for step in range(task.steps)]
-    chosen = steps.typical(feed, task)
-    assert len({*sizes}) > 1 and chosen != 0, "the first is not typical"
-    assert all(abs(sizes[chosen] - np.mean(sizes)) <= abs(size - np.mean(sizes)) for size in sizes)
-    drawn: list[tuple[int, int]] = []
-    draw = ClassificationTask.batch
-    monkeypatch.setattr(
-        ClassificationTask, "batch", lambda task, *place: drawn.append(place) or draw(task, *place)
-    )
-    settings = {cell: setting(text_params(), cell) for cell in stack}
-    monkeypatch.setattr(steps, "typical", lambda feed, task: chosen)
-    found = steps.timed(feed, stack, [*settings.values()])
-    assert {*drawn} == {(0, chosen)} and found.seconds > 0
-    monkeypatch.setattr(parts, "timed", lambda *stack: Step(0.0, 1.0, 1.0, 1.0, 1.0))
-    held_out = sum(batch.ids.numel() for batch, _ in task.validation())
-    _, seconds = Costs(text_params(), CPU, 1)._stack(text_params(), feed, None, stack, settings)
-    assert seconds == pytest.approx(feed.epochs * held_out / sizes[chosen])
-
-
-def test_the_forward_is_timed_at_the_precision_of_training(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own, stack = fed(write_tokens(tmp_path), "ut_text", {"training": {"precision": "bf16"}}), cells("ut_text")
-    lowered: dict[bool, set[bool]] = {True: set(), False: set()}
-    losses = ClassificationTask.losses
-
-    def watched(task: ClassificationTask, *inputs: Any) -> torch.Tensor:
-        lowered[torch.is_grad_enabled()].add(torch.is_autocast_enabled("cpu"))
-        return losses(task, *inputs)
-
-    monkeypatch.setattr(ClassificationTask, "losses", watched)
-    steps.timed(own, stack, [setting(text_params(), cell) for cell in stack])
-    assert lowered == {True: {True}, False: {True}}
 
 
 def test_where_a_gpu_is_stood_in_for_its_reference_and_the_parts_are_timed_on_one_thread(

@@ -6,7 +6,6 @@ from pathlib import Path
 from descent.cells import Cell
 from descent.components import TASKS
 from descent.config import Params
-from descent.errors import UserError
 from descent.runner import store
 from descent.runner.followers import twin
 from descent.runner.items import Item
@@ -27,9 +26,9 @@ class Left:
             item = of_model(self.params, first.experiment, first.dataset, first.model)
         else:
             item = of_study(self.params, first.experiment)
-        names = {cell: _name(item, cell) for cell in cells}
-        done = {name for name in names.values() if name is not None and store.folder(name).is_dir()}
-        return self._first({cell: name for cell, name in names.items() if name not in done})
+        names = _names(item)
+        left = [cell for cell in cells if cell not in names or not store.folder(names[cell]).is_dir()]
+        return self._first({cell: names.get(cell) for cell in left})
 
     def of_standin(self, item: Item, folder: Path) -> list[Cell]:
         """The cells that no part before has counted; the store cannot have one, whose data are not here.
@@ -58,11 +57,25 @@ class Left:
         return not tried and twin(cell) is None
 
 
-def _name(item: Item, cell: Cell) -> str | None:
-    """A cell's name in the store; of one whose setting was searched, what its record says, if it is trained."""
-    if cell in item.settings:
-        return item.fingerprint(cell, item.settings[cell])
-    try:
-        return store.record(item.runs, cell)["fingerprint"]
-    except UserError:
-        return None
+def _names(item: Item) -> dict[Cell, str]:
+    """Names in the store of all cells whose setting is known.
+
+    What chooses the others' (a search, or a cell of another arm) is replayed on what the store has, up to the
+    first round that is not all there.
+
+    Raises:
+        UserError: a cell follows one of an arm that is not in use.
+    """
+    names = {cell: item.fingerprint(cell, own) for cell, own in item.settings.items()}
+    rounds = item.rounds()
+    asked = next(rounds, None)
+    while asked:
+        own = {cell: item.fingerprint(cell, setting) for cell, setting in asked.items()}
+        names |= own
+        if not all(store.folder(name).is_dir() for name in own.values()):
+            break
+        try:
+            asked = rounds.send(own)
+        except (StopIteration, OSError, ValueError, LookupError):  # the last round; damage, which training mends
+            break
+    return names
