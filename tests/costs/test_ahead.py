@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from descent.config import Params
-from descent.costs import ahead
-from descent.costs.parts import Costs, Part
+from descent.costs import ahead, parts
+from descent.costs.parts import Costs, Part, UntestableError
+from descent.costs.steps import Step
 from descent.errors import UserError
 from descent.runner import announced
+from descent.runner.items import Item
 from tests.fakes.core import DATASET, enter_project, environment, small_params, write_params
 
 REAL = {"profiles.demo.data": {"ucsd": {"path": "ucsd"}}}
@@ -132,6 +134,25 @@ def test_a_level_out_of_a_shifts_range_is_told_before_anything_is_trained(
     assert done.returncode == 1 and done.stderr.startswith("\ntrain.py: nothing was trained, since"), done.stderr
     assert said in done.stderr and "Traceback" not in done.stderr
     assert not list(Path("data/runs").rglob("cell.json"))
+
+
+def test_what_could_not_be_tested_of_any_part_is_found_before_the_first_is_timed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_project(tmp_path, monkeypatch)
+    timed: list[object] = []
+    monkeypatch.setattr(parts, "timed", lambda *stack: timed.append(stack) or Step(1.0, 1.0, 1.0, 1.0, 1.0))
+    tested = parts._tested
+
+    def failing(params: Params, task: str, data: object, item: Item) -> int:
+        if item.name.endswith(" ut"):
+            raise UntestableError("shifts.blur: 9 is too much")
+        return tested(params, task, data, item)
+
+    monkeypatch.setattr(parts, "_tested", failing)
+    with pytest.raises(UntestableError, match="too much"):
+        ahead.line(small_params(), *WORDS)
+    assert timed == []
 
 
 def test_one_that_cannot_begin_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """What the parts of a profile cost: training and scoring of a model on a data set, or of a study."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +45,17 @@ class Part:
     grown: bool  # whether its steps were timed small and grown
 
 
+@dataclass(frozen=True)
+class _Opened:
+    """A part that can be tested, its data open."""
+
+    params: Params
+    shape: dict[str, int] | None  # of pretrained weights
+    item: Item
+    missing: list[Cell]
+    inputs: int  # that a missing cell is tested on
+
+
 class Costs:
     """The parts of a profile on one device; what was timed once is not timed again."""
 
@@ -72,9 +84,8 @@ class Costs:
         Raises:
             UserError: as `parts`.
         """
-        for model in models:
-            cells = grid(self.params, task, dataset, model)
-            yield self._part(f"{task} {dataset} {model}", self.params, cells)
+        cells = {model: grid(self.params, task, dataset, model) for model in models}
+        yield from self._each((f"{task} {dataset} {model}", self.params, own) for model, own in cells.items())
 
     def of_studies(self, names: Sequence[str]) -> Iterator[Part]:
         """Studies whose data set and model are in use.
@@ -82,13 +93,22 @@ class Costs:
         Raises:
             UserError: as `parts`.
         """
-        for name in names:
-            study = self.params.studied(name)
-            if cells := study_cells(self.params, name):
-                longer = self.params.trained_longer(study.model, study.times)
-                yield self._part(f"study {name}", longer, cells)
+        cells = {name: study_cells(self.params, name) for name in names}
+        studies = {name: self.params.studied(name) for name, own in cells.items() if own}
+        longer = {name: self.params.trained_longer(own.model, own.times) for name, own in studies.items()}
+        yield from self._each((f"study {name}", own, cells[name]) for name, own in longer.items())
 
-    def _part(self, name: str, params: Params, cells: Sequence[Cell]) -> Part:
+    def _each(self, asked: Iterable[tuple[str, Params, Sequence[Cell]]]) -> Iterator[Part]:
+        """Parts by their name, parameters and cells.
+
+        What could not be tested is told of all before the first is timed: who asks may not wait for so long.
+        """
+        with ExitStack() as held:
+            for opened in [self._opened(held, *one) for one in asked]:
+                yield self._timed(opened)
+
+    def _opened(self, held: ExitStack, name: str, params: Params, cells: Sequence[Cell]) -> _Opened:
+        """A part with its data, or a stand-in that is there while it is held."""
         first = cells[0]
         task = params.task_of(first.model)
         shape = shapes.pretrained(params, first.model)
@@ -96,39 +116,42 @@ class Costs:
             made_up = shapes.random_weights(params, first.model, shape, 1)
             params = extrapolated.with_budget(params, first.model, made_up)
         settings = {cell: _setting(params, cell) for cell in cells}
-        with tempfile.TemporaryDirectory() as folder:
-            data = prepared(params, task, first.dataset, first.model)
-            there = data is not None
-            data = data or standin(params, first.dataset, first.model, Path(folder))
-            feed = of_task(task, "feed").feed(params, data, first.model, self.device)
-            item = Item(name, Path(), [*cells], settings, feed, lambda: iter(()))
-            place = paths.prepared_folder(params, task, first.dataset, first.model)
-            missing = self.left.of_prepared(first, cells) if there else self.left.of_standin(item, place)
-            inputs = _tested(params, task, data, item) if missing else 0  # before anything is timed
-            planned = len(item.stacks(cells, settings, feed.elements))
-            torch.set_num_threads(_threads(planned, self.device, self.places))
-            alike: dict[tuple, list[list[Cell]]] = {}
-            for stack in item.stacks(missing, settings, feed.elements):
-                alike.setdefault((stack[0].arm, stack[0].layers, len(stack)), []).append(stack)
-            found = []
-            for stacks in alike.values():
-                found += len(stacks) * [self._stack(params, feed, shape, stacks[0], settings)]
-            steps = feed.epochs * feed.task([first]).steps
+        data = prepared(params, task, first.dataset, first.model)
+        there = data is not None
+        if data is None:
+            folder = held.enter_context(tempfile.TemporaryDirectory())
+            data = standin(params, first.dataset, first.model, Path(folder))
+        feed = of_task(task, "feed").feed(params, data, first.model, self.device)
+        item = Item(name, Path(), [*cells], settings, feed, lambda: iter(()))
+        place = paths.prepared_folder(params, task, first.dataset, first.model)
+        missing = self.left.of_prepared(first, cells) if there else self.left.of_standin(item, place)
+        return _Opened(params, shape, item, missing, _tested(params, task, data, item) if missing else 0)
+
+    def _timed(self, part: _Opened) -> Part:
+        params, item, feed, first = part.params, part.item, part.item.feed, part.item.cells[0]
+        planned = len(item.stacks(item.cells, item.settings, feed.elements))
+        torch.set_num_threads(_threads(planned, self.device, self.places))
+        alike: dict[tuple, list[list[Cell]]] = {}
+        for stack in item.stacks(part.missing, item.settings, feed.elements):
+            alike.setdefault((stack[0].arm, stack[0].layers, len(stack)), []).append(stack)
+        found = []
+        for stacks in alike.values():
+            found += len(stacks) * [self._stack(params, feed, part.shape, stacks[0], item.settings)]
         slots = side_by_side(params, self.device, self.places, first.model)
-        passes = inputs * getattr(params, task).evaluation.noise_draws / feed.batch
+        passes = part.inputs * getattr(params, params.task_of(first.model)).evaluation.noise_draws / feed.batch
         scoring = [passes * step.forward for step, _ in found]
         memory = sorted((COPIES * one.weights + one.frozen + one.held for one, _ in found), reverse=True)
         return Part(
-            name=name,
-            cells=len(cells),
-            missing=len(missing),
-            steps=steps,
+            name=item.name,
+            cells=len(item.cells),
+            missing=len(part.missing),
+            steps=feed.epochs * feed.task([first]).steps,
             training=_together([seconds for _, seconds in found], slots),
             scoring=_together(scoring, slots),
             memory=sum(memory[:slots]),
             disk=KEPT * sum(one.weights for one, _ in found),
             slots=slots,
-            grown=shape is not None,
+            grown=part.shape is not None,
         )
 
     def _stack(
