@@ -10,18 +10,20 @@ from typing import Any
 import pytest
 
 from descent.config import Params
-from descent.costs import ahead
-from descent.costs.parts import Costs, Part
+from descent.costs import ahead, parts
+from descent.costs.parts import Costs, Part, UntestableError
+from descent.costs.steps import Step
 from descent.errors import UserError
 from descent.runner import announced
+from descent.runner.items import Item
 from tests.fakes.core import DATASET, enter_project, environment, small_params, write_params
 
 REAL = {"profiles.demo.data": {"ucsd": {"path": "ucsd"}}}
 WORDS = ("video", "ucsd", "dust", "ut")
 
 
-def part(name: str, missing: int, training: float) -> Part:
-    return Part(name, 8, missing, 100, training, 5.0, 2e6, 3e6, grown=False)
+def part(name: str, missing: int, training: float, slots: int = 2) -> Part:
+    return Part(name, 8, missing, 100, training, 5.0, 2e6, 3e6, slots, grown=False)
 
 
 def test_the_line_says_how_much_and_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,6 +34,17 @@ def test_the_line_says_how_much_and_how_long(monkeypatch: pytest.MonkeyPatch) ->
     assert said.endswith("2 MB of memory, 6 MB of disk")
     left["dust"] = left["ut"] = part("none", 0, 0.0)
     assert ahead.line(small_params({"device": "cpu"}), *WORDS) is None
+
+
+def test_the_line_says_that_the_stacks_side_by_side_depend_on_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = {"dust": part("dust", 3, 600.0, slots=3), "ut": part("ut", 2, 60.0, slots=1)}
+    monkeypatch.setattr(Costs, "of_dataset", lambda costs, task, dataset, models: [left[name] for name in models])
+    params = small_params({"device": "cpu"})
+    assert " with 1 to 3 stacks side by side, by their model on this CPU" in ahead.line(params, *WORDS)
+    left["ut"] = part("ut", 0, 0.0, slots=1)
+    assert " with 3 stacks side by side on this CPU" in ahead.line(params, *WORDS), (
+        "the other has nothing to train"
+    )
 
 
 def test_studies_are_asked_for_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,6 +134,25 @@ def test_a_level_out_of_a_shifts_range_is_told_before_anything_is_trained(
     assert done.returncode == 1 and done.stderr.startswith("\ntrain.py: nothing was trained, since"), done.stderr
     assert said in done.stderr and "Traceback" not in done.stderr
     assert not list(Path("data/runs").rglob("cell.json"))
+
+
+def test_what_could_not_be_tested_of_any_part_is_found_before_the_first_is_timed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_project(tmp_path, monkeypatch)
+    timed: list[object] = []
+    monkeypatch.setattr(parts, "timed", lambda *stack: timed.append(stack) or Step(1.0, 1.0, 1.0, 1.0, 1.0))
+    tested = parts._tested
+
+    def failing(params: Params, task: str, data: object, item: Item) -> int:
+        if item.name.endswith(" ut"):
+            raise UntestableError("shifts.blur: 9 is too much")
+        return tested(params, task, data, item)
+
+    monkeypatch.setattr(parts, "_tested", failing)
+    with pytest.raises(UntestableError, match="too much"):
+        ahead.line(small_params(), *WORDS)
+    assert timed == []
 
 
 def test_one_that_cannot_begin_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import torch
 from descent.cells import grid
 from descent.components import of_task
 from descent.config import Params, load
-from descent.costs import devices, extrapolated, shapes
+from descent.costs import devices, extrapolated, parts, shapes
 from descent.costs.data import standin
 from descent.costs.parts import Costs, Part
 from descent.costs.steps import Step
@@ -49,18 +49,6 @@ def test_cells_and_steps_are_those_of_the_grid_and_finished_cells_are_taken_off(
     assert (after.missing, after.training, after.scoring, after.disk) == (0, 0, 0, 0)
 
 
-def test_a_cell_that_a_study_shares_with_the_grid_is_counted_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    enter_demo(tmp_path, monkeypatch)
-    study = {"task": "video", "dataset": DATASET, "model": "dust", "layers": 2, "eps": 0.5, "vary": None}
-    study |= {"arm": "constrained", "beside": ["unconstrained"], "overrides": {}}
-    own = {"studies": ["controls"], "study.controls": study, "profiles.demo.studies.controls": {"seeds": [0, 1]}}
-    grid_, studied = Costs(small_params(DUST | own), CPU, 2).parts()
-    assert (grid_.cells, grid_.missing) == (12, 12)
-    assert (studied.cells, studied.missing) == (4, 2), "the grid has those of seed 0"
-
-
 @pytest.mark.parametrize(
     ("task", "dataset", "model", "texts"),
     [("text", "mnli", "ut_text", (353432, 9815)), ("lm", "alpaca", "causal_lm", (43682, 4160))],
@@ -85,6 +73,26 @@ def test_a_stand_in_of_video_holds_what_an_epoch_draws_in_clips_that_seeds_may_d
         )  # all that Ped2 has
         assert len(one.sequences("validation", budget["tokens"])) >= budget["validation_inputs"] / 8
         assert len(data.clips["test"]) == 12
+
+
+def test_where_a_gpu_is_stood_in_for_its_reference_and_the_parts_are_timed_on_one_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_project(tmp_path, monkeypatch)
+    asked: list[int] = []
+    monkeypatch.setattr(torch, "set_num_threads", asked.append)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(devices, "reference_seconds", lambda params, device: float(asked == [1]))
+    monkeypatch.setattr(parts, "timed", lambda *stack: Step(1.0, 1.0, 1.0, 1.0, 1.0))
+    monkeypatch.setattr(parts, "threads", lambda planned: 2)
+    Path("data/bench.csv").write_text("measure,setting,value,device\nreference step,,0.005,NVIDIA H200\n")
+    params = small_params(DUST | {"device": "cuda"})
+    device, places, factor, _ = devices.at_hand(params)
+    assert factor == 0.005, "one thread was asked for before the reference was timed"
+    [*Costs(params, device, places).parts()]
+    assert asked == [1, 1]
+    [*Costs(params, device, 4).parts()]
+    assert asked[-1] == 2, "of a CPU's own estimate, as many as the executor gives"
 
 
 def test_growing_a_small_step_is_exact_where_cost_is_the_plane_that_it_assumes(
@@ -134,6 +142,31 @@ def test_a_gpu_that_is_not_there_is_stood_in_for_and_it_is_said(
     table.write_text("measure,setting,value,device\nreference step,,0.005,NVIDIA H200\n")
     *_, factor, told = devices.at_hand(params)
     assert factor == pytest.approx(0.01) and "NVIDIA H200" in told
+
+
+def test_stacks_share_a_gpu_as_their_model_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    params = small_params(DUST | {"gpu_share": {"default": 1.0, "dust": 0.33}})
+    gpu = torch.device("cuda")
+    assert devices.side_by_side(params, gpu, 2, "dust") == 6
+    assert devices.side_by_side(params, gpu, 2, "vit") == 2
+    assert devices.side_by_side(params, CPU, 2, "dust") == 2
+    enter_project(tmp_path, monkeypatch)
+    monkeypatch.setattr(parts, "timed", lambda feed, stack, settings: Step(1.0, 1.0, 1.0, 1.0, 1.0))
+    asked: list[str] = []
+    monkeypatch.setattr(parts, "side_by_side", lambda params, device, places, model: asked.append(model) or 3)
+    assert (part(params).slots, asked) == (3, ["dust"])
+
+
+def test_prepared_data_are_timed_here_where_the_gpu_that_is_asked_for_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_demo(tmp_path, monkeypatch)
+    monkeypatch.setattr(devices, "reference_seconds", lambda params, device: 0.5)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    Path("data/bench.csv").write_text("measure,setting,value,device\nreference step,,0.005,NVIDIA H200\n")
+    found = [*lines(small_params(DUST | {"device": "cuda"}))]
+    assert "the ratio of the reference step on NVIDIA H200" in found[0]
+    assert found[2].split()[3:5] == ["12", "12"]
 
 
 def test_the_table_ends_with_all_parts_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from descent.components import TASKS
 from descent.config import Params
 from descent.costs import devices
 from descent.costs.parts import Costs
-from descent.costs.table import duration, size, total
+from descent.costs.table import beside, duration, size, total
 
 
 def line(params: Params, *words: str) -> str | None:
@@ -16,14 +16,16 @@ def line(params: Params, *words: str) -> str | None:
     Raises:
         UserError: as Costs.
     """
-    device, slots, factor, told = devices.at_hand(params)
-    costs = Costs(params, device, slots)
+    device, places, factor, told = devices.at_hand(params)
+    costs = Costs(params, device, places)
     found = costs.of_dataset(words[0], words[1], words[2:]) if words[0] in TASKS else costs.of_studies(words)
-    part = total([*found])
-    if not part.missing:
+    parts = [*found]
+    whole = total(parts)
+    if not whole.missing:
         return None
     label = "-".join(words[:2]) if words[0] in TASKS else "studies"
+    slots = beside([part for part in parts if part.missing])
     return (
-        f"{label}: {part.missing} of {part.cells} cells to train, about {duration(factor * part.training)} with "
-        f"{slots} stacks side by side {told}; {size(part.memory)} of memory, {size(part.disk)} of disk"
+        f"{label}: {whole.missing} of {whole.cells} cells to train, about {duration(factor * whole.training)} "
+        f"with {slots} {told}; {size(whole.memory)} of memory, {size(whole.disk)} of disk"
     )

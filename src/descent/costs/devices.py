@@ -23,11 +23,11 @@ CPU = torch.device("cpu")
 
 
 def at_hand(params: Params) -> tuple[torch.device, int, float, str]:
-    """The device that steps are timed on, how many stacks it takes at once, what its times are multiplied by, and
-    all that in words.
+    """The device that steps are timed on, how many places for stacks there are (a CPU's cores, the GPUs), what its
+    times are multiplied by, and all that in words.
 
-    A GPU that is asked for and not there is stood in for by this CPU, its times multiplied by the ratio of the
-    reference step in the table of measured ones.
+    A GPU that is asked for and not there is stood in for by one thread of this CPU, its times multiplied by the
+    ratio of the reference step in the table of measured ones.
 
     Raises:
         UserError: a device number that does not exist.
@@ -38,8 +38,12 @@ def at_hand(params: Params) -> tuple[torch.device, int, float, str]:
     if found[0].type == "cpu":
         return CPU, cores(), 1.0, f"on this CPU ({processor()}, {cores()} cores)"
     name = torch.cuda.get_device_name(found[0])
-    slots = share(params.gpu_share, "default") * len(found)
-    return found[0], slots, 1.0, f"on {len(found)} x {name}"
+    return found[0], len(found), 1.0, f"on {len(found)} x {name}"
+
+
+def side_by_side(params: Params, device: torch.device, places: int, model: str) -> int:
+    """How many stacks of a model train at the same time, as runner.executor has them."""
+    return places * (share(params.gpu_share, model) if device.type == "cuda" else 1)
 
 
 def reference_seconds(params: Params, device: torch.device) -> float:
@@ -73,14 +77,15 @@ def _absent(params: Params) -> tuple[torch.device, int, float, str]:
     if not known:
         told = (
             f"device {params.device} is not there, and {TABLE} has no step measured on one (run `make bench` "
-            f"where it is): times of ONE process of this CPU ({processor()}) instead"
+            f"where it is): times of ONE thread of this CPU ({processor()}) instead"
         )
         return CPU, 1, 1.0, told
     row = known[0]
+    torch.set_num_threads(1)  # as the parts are timed, in the one place that there is
     here = reference_seconds(params, CPU)
     factor = float(row["value"]) / here
     told = (
-        f"device {params.device} is not there: times of one process of this CPU times {factor:.3g}, the ratio of "
+        f"device {params.device} is not there: times of one thread of this CPU times {factor:.3g}, the ratio of "
         f"the reference step on {row['device']} ({row['value']} s in {TABLE}) to the one here ({here:.3g} s)"
     )
     return CPU, 1, factor, told

@@ -1,24 +1,27 @@
 """What the parts of a profile cost: training and scoring of a model on a data set, or of a study."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
+from descent import paths
 from descent.analysis.select import TRAINED
 from descent.cells import Cell, grid, study_cells
 from descent.components import TASKS, of_task
 from descent.config import Params
 from descent.costs import extrapolated, shapes
 from descent.costs.data import prepared, standin
-from descent.costs.steps import Step, timed
+from descent.costs.devices import side_by_side
+from descent.costs.left import Left
+from descent.costs.steps import Step, timed, typical
 from descent.errors import UserError
-from descent.runner import store
 from descent.runner.devices import threads
 from descent.runner.items import Feed, Item
-from descent.tasks.common.items import of_model, of_study, setting
+from descent.tasks.common.items import setting
 from descent.tasks.common.shifted import levels_of
 from descent.training.arm import Setting
 
@@ -38,17 +41,30 @@ class Part:
     scoring: float | int
     memory: float | int  # bytes, of all that train at the same time
     disk: float | int  # bytes
+    slots: int  # stacks side by side
     grown: bool  # whether its steps were timed small and grown
 
 
-class Costs:
-    """The parts of a profile on one device; what was timed once is not timed again, and a cell that a grid and a
-    study share, or two studies, is counted where it comes first."""
+@dataclass(frozen=True)
+class _Opened:
+    """A part that can be tested, its data open."""
 
-    def __init__(self, params: Params, device: torch.device, side_by_side: int) -> None:
-        self.params, self.device, self.slots = params, device, side_by_side
+    params: Params
+    shape: dict[str, int] | None  # of pretrained weights
+    item: Item
+    missing: list[Cell]
+    inputs: int  # that a missing cell is tested on
+
+
+class Costs:
+    """The parts of a profile on one device; what was timed once is not timed again."""
+
+    def __init__(self, params: Params, device: torch.device, places: int) -> None:
+        # Where this CPU stands in for a GPU that is not there, prepared data are fed to the CPU too.
+        self.params = params.model_copy(update={"device": str(device)})
+        self.device, self.places = device, places
         self.known: dict[tuple, Step] = {}
-        self.counted: set[str] = set()  # names in the store
+        self.left = Left(self.params)
 
     def parts(self) -> Iterator[Part]:
         """Every model on every data set in use, then the studies.
@@ -68,9 +84,8 @@ class Costs:
         Raises:
             UserError: as `parts`.
         """
-        for model in models:
-            cells = grid(self.params, task, dataset, model)
-            yield self._part(f"{task} {dataset} {model}", self.params, cells)
+        cells = {model: grid(self.params, task, dataset, model) for model in models}
+        yield from self._each((f"{task} {dataset} {model}", self.params, own) for model, own in cells.items())
 
     def of_studies(self, names: Sequence[str]) -> Iterator[Part]:
         """Studies whose data set and model are in use.
@@ -78,13 +93,22 @@ class Costs:
         Raises:
             UserError: as `parts`.
         """
-        for name in names:
-            study = self.params.studied(name)
-            if cells := study_cells(self.params, name):
-                longer = self.params.trained_longer(study.model, study.times)
-                yield self._part(f"study {name}", longer, cells)
+        cells = {name: study_cells(self.params, name) for name in names}
+        studies = {name: self.params.studied(name) for name, own in cells.items() if own}
+        longer = {name: self.params.trained_longer(own.model, own.times) for name, own in studies.items()}
+        yield from self._each((f"study {name}", own, cells[name]) for name, own in longer.items())
 
-    def _part(self, name: str, params: Params, cells: Sequence[Cell]) -> Part:
+    def _each(self, asked: Iterable[tuple[str, Params, Sequence[Cell]]]) -> Iterator[Part]:
+        """Parts by their name, parameters and cells.
+
+        What could not be tested is told of all before the first is timed: who asks may not wait for so long.
+        """
+        with ExitStack() as held:
+            for opened in [self._opened(held, *one) for one in asked]:
+                yield self._timed(opened)
+
+    def _opened(self, held: ExitStack, name: str, params: Params, cells: Sequence[Cell]) -> _Opened:
+        """A part with its data, or a stand-in that is there while it is held."""
         first = cells[0]
         task = params.task_of(first.model)
         shape = shapes.pretrained(params, first.model)
@@ -92,35 +116,42 @@ class Costs:
             made_up = shapes.random_weights(params, first.model, shape, 1)
             params = extrapolated.with_budget(params, first.model, made_up)
         settings = {cell: _setting(params, cell) for cell in cells}
-        with tempfile.TemporaryDirectory() as folder:
-            data = prepared(params, task, first.dataset, first.model)
-            missing = [*cells] if data is None else self._missing(first, cells)
-            data = data or standin(params, first.dataset, first.model, Path(folder))
-            feed = of_task(task, "feed").feed(params, data, first.model, self.device)
-            item = Item(name, Path(), [*cells], settings, feed, lambda: iter(()))
-            inputs = _tested(params, task, data, item) if missing else 0  # before anything is timed
-            planned = len(item.stacks(cells, settings, feed.elements))
-            torch.set_num_threads(threads(planned))
-            alike: dict[tuple, list[list[Cell]]] = {}
-            for stack in item.stacks(missing, settings, feed.elements):
-                alike.setdefault((stack[0].arm, stack[0].layers, len(stack)), []).append(stack)
-            found = []
-            for stacks in alike.values():
-                found += len(stacks) * [self._stack(params, feed, shape, stacks[0], settings)]
-            steps = feed.epochs * feed.task([first]).steps
-        passes = inputs * getattr(params, task).evaluation.noise_draws / feed.batch
+        data = prepared(params, task, first.dataset, first.model)
+        there = data is not None
+        if data is None:
+            folder = held.enter_context(tempfile.TemporaryDirectory())
+            data = standin(params, first.dataset, first.model, Path(folder))
+        feed = of_task(task, "feed").feed(params, data, first.model, self.device)
+        item = Item(name, Path(), [*cells], settings, feed, lambda: iter(()))
+        place = paths.prepared_folder(params, task, first.dataset, first.model)
+        missing = self.left.of_prepared(first, cells) if there else self.left.of_standin(item, place)
+        return _Opened(params, shape, item, missing, _tested(params, task, data, item) if missing else 0)
+
+    def _timed(self, part: _Opened) -> Part:
+        params, item, feed, first = part.params, part.item, part.item.feed, part.item.cells[0]
+        planned = len(item.stacks(item.cells, item.settings, feed.elements))
+        torch.set_num_threads(_threads(planned, self.device, self.places))
+        alike: dict[tuple, list[list[Cell]]] = {}
+        for stack in item.stacks(part.missing, item.settings, feed.elements):
+            alike.setdefault((stack[0].arm, stack[0].layers, len(stack)), []).append(stack)
+        found = []
+        for stacks in alike.values():
+            found += len(stacks) * [self._stack(params, feed, part.shape, stacks[0], item.settings)]
+        slots = side_by_side(params, self.device, self.places, first.model)
+        passes = part.inputs * getattr(params, params.task_of(first.model)).evaluation.noise_draws / feed.batch
         scoring = [passes * step.forward for step, _ in found]
         memory = sorted((COPIES * one.weights + one.frozen + one.held for one, _ in found), reverse=True)
         return Part(
-            name=name,
-            cells=len(cells),
-            missing=len(missing),
-            steps=steps,
-            training=self._together([seconds for _, seconds in found]),
-            scoring=self._together(scoring),
-            memory=sum(memory[: self.slots]),
+            name=item.name,
+            cells=len(item.cells),
+            missing=len(part.missing),
+            steps=feed.epochs * feed.task([first]).steps,
+            training=_together([seconds for _, seconds in found], slots),
+            scoring=_together(scoring, slots),
+            memory=sum(memory[:slots]),
             disk=KEPT * sum(one.weights for one, _ in found),
-            grown=shape is not None,
+            slots=slots,
+            grown=part.shape is not None,
         )
 
     def _stack(
@@ -133,7 +164,7 @@ class Costs:
     ) -> tuple[Step, float | int]:
         """A step of a stack, and the seconds of its whole training."""
         task = feed.task(stack)
-        batch = task.batch(0, 0)[0]
+        batch = task.batch(0, typical(feed, task))[0]
         key = (stack[0].model, stack[0].arm, stack[0].layers, len(stack), tuple(batch.shape))
         if key not in self.known:
             self.known[key] = (
@@ -144,24 +175,6 @@ class Costs:
         step = self.known[key]
         held_out = sum(own[0].numel() for own, _ in task.validation()) / batch.numel()
         return step, feed.epochs * (task.steps * step.seconds + held_out * step.forward)
-
-    def _missing(self, first: Cell, cells: Sequence[Cell]) -> list[Cell]:
-        """The cells that are not in the store, and that no part before has counted."""
-        if first.experiment in TASKS:
-            item = of_model(self.params, first.experiment, first.dataset, first.model)
-        else:
-            item = of_study(self.params, first.experiment)
-        names = {cell: _name(item, cell) for cell in cells}
-        done = {name for name in names.values() if name is not None and store.folder(name).is_dir()} | self.counted
-        self.counted |= {*filter(None, names.values())}
-        return [cell for cell, name in names.items() if name not in done]
-
-    def _together(self, seconds: Sequence[float | int]) -> float | int:
-        """How long stacks take side by side, the longest first."""
-        busy = [0.0] * self.slots
-        for own in sorted(seconds, reverse=True):
-            busy[busy.index(min(busy))] += own
-        return max(busy)
 
 
 class UntestableError(UserError):
@@ -179,17 +192,20 @@ def _tested(params: Params, task: str, data: object, item: Item) -> int:
         raise UntestableError(str(error)) from error
 
 
+def _threads(planned: int, device: torch.device, places: int) -> int:
+    """As many as the executor gives a stack; one where one place of this CPU stands in for an absent GPU."""
+    return min(threads(planned), places) if device.type == "cpu" else threads(planned)
+
+
+def _together(seconds: Sequence[float | int], slots: int) -> float | int:
+    """How long stacks take, so many side by side, the longest first."""
+    busy = [0.0] * slots
+    for own in sorted(seconds, reverse=True):
+        busy[busy.index(min(busy))] += own
+    return max(busy)
+
+
 def _setting(params: Params, cell: Cell) -> Setting:
     if cell.experiment in TASKS:
         return setting(params, cell)
     return setting(params, cell, params.studied(cell.experiment).replaced(cell.arm, cell.varied))
-
-
-def _name(item: Item, cell: Cell) -> str | None:
-    """A cell's name in the store; of one whose setting was searched, what its record says, if it is trained."""
-    if cell in item.settings:
-        return item.fingerprint(cell, item.settings[cell])
-    try:
-        return store.record(item.runs, cell)["fingerprint"]
-    except UserError:
-        return None

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 import torch
@@ -13,10 +12,12 @@ from descent.cells import Cell
 from descent.components import load
 from descent.runner.items import Feed
 from descent.training.arm import Setting
-from descent.training.loop import primal_dual_step
+from descent.training.devices import autocast
+from descent.training.loop import Task, primal_dual_step
 
 REPEATS = 3  # timed steps, after one that is not,
 PATIENCE = 0.5  # or as many as take so many seconds
+LOOKED_AT = 64  # batches, of which the one of mean size is timed
 PAST_WARMUP = 10**6  # an epoch in which every arm does all that it ever does
 
 
@@ -38,7 +39,7 @@ class Step:
 
 
 def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Step:
-    """Time a stack as it would train uncompiled: the fastest of up to three, past any warm-up of its arm.
+    """Time a stack as it would train uncompiled: the fastest of up to three on one batch, past its arm's warm-up.
 
     On a CPU with one thread seconds are the processor's, which what else runs there does not lengthen.
     """
@@ -46,15 +47,15 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
     arm = load("arms", settings[0].arm).Arm([one.values for one in settings], stack[0].layers, device)
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[feed.primal.kind]
     optimizer, alive = kind(net.parameters(), lr=settings[0].lr, fused=True), torch.ones(len(stack)).bool()
-    alive, number = alive.to(device), count()
+    alive, number = alive.to(device), typical(feed, task)
 
     def step(losses: Callable[..., Tensor] = task.losses) -> None:
-        batch = task.batch(0, next(number) % task.steps)
-        primal_dual_step(net, losses, batch, arm, optimizer, feed.training, alive, PAST_WARMUP)
+        primal_dual_step(net, losses, task.batch(0, number), arm, optimizer, feed.training, alive, PAST_WARMUP)
 
     @torch.no_grad()
     def forward() -> None:
-        task.losses(net, task.batch(0, next(number) % task.steps))
+        with autocast(device, feed.training.precision):
+            task.losses(net, task.batch(0, number))
 
     kept = _Kept()
     step(kept.watching(task.losses))
@@ -66,6 +67,18 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
         frozen=sum(value.nbytes for value in net.buffers()),
         held=kept.total,
     )
+
+
+def typical(feed: Feed, task: Task) -> int:
+    """Which batch of epoch 0, of the first 64, has nearest to the mean of their numbers of elements.
+
+    Of inputs that are all of one length it is the first.
+    """
+    if not feed.seeds_apart:
+        return 0
+    sizes = [task.batch(0, step)[0].numel() for step in range(min(task.steps, LOOKED_AT))]
+    mean = sum(sizes) / len(sizes)
+    return min(range(len(sizes)), key=lambda step: abs(sizes[step] - mean))
 
 
 class _Kept:

@@ -24,15 +24,15 @@ def lines(params: Params) -> Iterable[str]:
     Raises:
         UserError: a device number that does not exist, or a size or shape that is not known.
     """
-    device, slots, factor, told = devices.at_hand(params)
+    device, places, factor, told = devices.at_hand(params)
     yield f"profile {params.profile}, {told}"
     yield COLUMNS
     parts = []
-    for part in Costs(params, device, slots).parts():
+    for part in Costs(params, device, places).parts():
         parts.append(replace(part, training=factor * part.training, scoring=factor * part.scoring))
         yield _line(parts[-1])
     yield _line(total(parts))
-    yield f"{slots} stacks side by side, timed on batches of the profile's shape. {RESTS_ON}"
+    yield f"{beside(parts)}, timed on batches of the profile's shape. {RESTS_ON}"
     if any(part.grown for part in parts):
         yield extrapolated.RULE
 
@@ -44,12 +44,20 @@ def total(parts: Sequence[Part]) -> Part:
         cells=sum(part.cells for part in parts),
         missing=sum(part.missing for part in parts),
         steps=0,
+        slots=0,
         grown=False,
         training=sum(part.training for part in parts),
         scoring=sum(part.scoring for part in parts),
         memory=max((part.memory for part in parts), default=0.0),
         disk=sum(part.disk for part in parts),
     )
+
+
+def beside(parts: Sequence[Part]) -> str:
+    """How many stacks train side by side, which depends on the model where several share a GPU."""
+    found = {part.slots for part in parts} or {0}
+    few, many = min(found), max(found)
+    return f"{few} stacks side by side" if few == many else f"{few} to {many} stacks side by side, by their model"
 
 
 def _line(part: Part) -> str:

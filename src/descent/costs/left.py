@@ -1,0 +1,81 @@
+"""What is left to do: the cells that are not in the store, each where it comes first."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from descent.cells import Cell
+from descent.components import TASKS
+from descent.config import Params
+from descent.runner import store
+from descent.runner.followers import twin
+from descent.runner.items import Item
+from descent.tasks.common.items import of_model, of_study
+
+
+class Left:
+    """The cells of one part after another that are left; one that a grid and a study share, or two studies,
+    is left where it comes first."""
+
+    def __init__(self, params: Params) -> None:
+        self.params = params
+        self.counted: set[str] = set()  # names in the store, or of what would be trained on a stand-in
+
+    def of_prepared(self, first: Cell, cells: Sequence[Cell]) -> list[Cell]:
+        """The cells that are not in the store, and that no part before has counted."""
+        if first.experiment in TASKS:
+            item = of_model(self.params, first.experiment, first.dataset, first.model)
+        else:
+            item = of_study(self.params, first.experiment)
+        names = _names(item)
+        left = [cell for cell in cells if cell not in names or not store.folder(names[cell]).is_dir()]
+        return self._first({cell: names.get(cell) for cell in left})
+
+    def of_standin(self, item: Item, folder: Path) -> list[Cell]:
+        """The cells that no part before has counted; the store cannot have one, whose data are not here.
+
+        Args:
+            item: of the stand-in, with the settings in params.yaml of all cells.
+            folder: where the data would lie; stand-ins have no digest that tells one from another.
+        """
+        known = {cell: own for cell, own in item.settings.items() if self._in_params(cell)}
+        names = {cell: f"{folder} {item.fingerprint(cell, own)}" for cell, own in known.items()}
+        return self._first({cell: names.get(cell) for cell in item.cells})
+
+    def _first(self, names: dict[Cell, str | None]) -> list[Cell]:
+        """Of cells by their names those that no part before has counted, and those that have none yet."""
+        found = []
+        for cell, name in names.items():
+            if name is None or name not in self.counted:
+                found.append(cell)
+                self.counted |= {name} - {None}
+        return found
+
+    def _in_params(self, cell: Cell) -> bool:
+        """Whether params.yaml has the cell's setting: neither a search nor a cell of another arm chooses it."""
+        search = getattr(getattr(self.params, self.params.task_of(cell.model)), "search", None)
+        tried = cell.experiment in TASKS and cell.seed != 0 and search is not None and search.arms.get(cell.arm)
+        return not tried and twin(cell) is None
+
+
+def _names(item: Item) -> dict[Cell, str]:
+    """Names in the store of all cells whose setting is known.
+
+    What chooses the others' (a search, or a cell of another arm) is replayed on what the store has, up to the
+    first round that is not all there.
+
+    Raises:
+        UserError: a cell follows one of an arm that is not in use.
+    """
+    names = {cell: item.fingerprint(cell, own) for cell, own in item.settings.items()}
+    rounds = item.rounds()
+    asked = next(rounds, None)
+    while asked:
+        own = {cell: item.fingerprint(cell, setting) for cell, setting in asked.items()}
+        names |= own
+        if not all(store.folder(name).is_dir() for name in own.values()):
+            break
+        try:
+            asked = rounds.send(own)
+        except (StopIteration, OSError, ValueError, LookupError):  # the last round; damage, which training mends
+            break
+    return names
