@@ -45,9 +45,10 @@ class Left:
         """Of cells by their names those that no part before has counted, and those that have none yet."""
         found = []
         for cell, name in names.items():
-            if name is None or name not in self.counted:
+            if name not in self.counted:
                 found.append(cell)
-                self.counted |= {name} - {None}
+            if name is not None:
+                self.counted.add(name)
         return found
 
     def _in_params(self, cell: Cell) -> bool:
