@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from descent import config
 from descent.analysis import results, scorecard
@@ -469,6 +470,25 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert alone.startswith("Exploratory: published parts and their data sets, each judged by itself, give 2 ")
     assert f"(1 reproduced and 1 cannot tell): [which]({tmp_path}/README.md)." in alone, "of the two it could test"
     assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
+
+
+def test_gains_at_one_learning_rate_stand_on_the_first_screen(
+    params: Params, made_up: pd.DataFrame, tmp_path: Path
+) -> None:
+    folder = tmp_path / "small-1"
+    folder.mkdir()
+    row = {"study": "controls_rates_x", "arm": "constrained", "varied": 0.001}
+    rows = [
+        row | {"gain_out_low": -0.01, "gain_out_high": 0.02},
+        row | {"varied": 0.004, "gain_out_low": 0.01, "gain_out_high": 0.03},
+        row | {"arm": "unconstrained", "gain_out_low": 0.0, "gain_out_high": 0.0},
+        row | {"study": "controls", "gain_out_low": 0.5, "gain_out_high": 0.6},
+    ]
+    pd.DataFrame(rows).to_csv(folder / "controls.csv", index=False)
+    study = {"controls_rates_x": {"model": "ut", "task": "text"}}
+    (folder / "params.yaml").write_text(yaml.safe_dump({"study": study}))
+    told = screen(params, card(), made_up, folder).split("\n\n")[4]
+    assert told.endswith("is of UT -1 points to 2 points at 0.001 and 1 points to 3 points at 0.004.")
 
 
 def test_how_the_constraints_hold_by_tolerance_is_a_row_a_model(params: Params) -> None:

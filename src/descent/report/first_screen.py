@@ -29,7 +29,7 @@ def first_screen(
     card: pd.DataFrame, models: pd.DataFrame, cells: pd.DataFrame, folders: Sequence[Path], params: Params
 ) -> str:
     """What was tested and how it ended, the forest plot, the primary verdicts with a legend, how many verdicts
-    parts of the data give by themselves, and the scope in a line.
+    parts of the data give by themselves, gains at one learning rate, and the scope in a line.
 
     Args:
         card, models: the scorecard, and its claims on each model alone.
@@ -44,6 +44,7 @@ def first_screen(
         judged.claims(primary.assign(why=_short(primary, own, f"{place}/{PARTS}")), primary["verdict"].tolist()),
         LEGEND,
         judged.counted(folders, params, f"{place}/{PARTS}"),
+        judged.by_rate(folders, params),
         f"Scope: {sections.compared(cells, params)}. [What the verdicts rest on]({place}/{PARTS}): every setting, "
         f"each model and each published part by itself; [protocol]({place}/PROTOCOL.md).",
     ]

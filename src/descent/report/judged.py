@@ -1,10 +1,11 @@
 """What became of the claims, in Markdown: verdicts, each model alone, and what they rest on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
 from descent.analysis.claims import CLAIMS
 from descent.analysis.scorecard import number_of, written
@@ -15,6 +16,7 @@ from descent.config import Params
 from descent.report.markdown import listed, pipe
 from descent.report.sections import ABSENT, label
 
+SAME_RATE = "controls_rates_"  # what the names of studies begin with that train both arms at each rate
 CLAIM = (
     "claim",
     "the paper",
@@ -125,6 +127,28 @@ def counted(folders: Sequence[Path], params: Params, page: str) -> str:
         if len(verdicts)
         else ""
     )
+
+
+def by_rate(folders: Sequence[Path], params: Params) -> str:
+    """In a sentence, what our arm gains out of distribution where both arms train at one learning rate, by the
+    studies of it that parts have published; empty where none has."""
+    told = [words for folder in folders for words in _at_one_rate(folder, params)]
+    head = "Exploratory: with one learning rate in both arms, the gain out of distribution (95 % interval) is of"
+    return f"{head} {'; of '.join(told)}." if told else ""
+
+
+def _at_one_rate(folder: Path, params: Params) -> Iterator[str]:
+    table = folder / "controls.csv"
+    found = pd.read_csv(table) if table.exists() else pd.DataFrame(columns=["study", "arm"])
+    own = found[found["study"].str.startswith(SAME_RATE) & (found["arm"] == params.comparison.ours)]
+    for name, rows in own.groupby("study", sort=False):
+        study = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))["study"][name]
+        unit = "percent" if study["task"] == "video" else "points"
+        gains = [
+            f"{written(row.gain_out_low, unit)} to {written(row.gain_out_high, unit)} at {row.varied:g}"
+            for row in rows.itertuples()
+        ]
+        yield f"{label(params, 'models', study['model'])} {listed(gains)}"
 
 
 def _by_part(folders: Sequence[Path], params: Params) -> list[list[str]]:
