@@ -120,6 +120,15 @@ def test_training_draws_every_layer_of_the_deepest_cell(results, params: Params)
     ]
 
 
+@pytest.mark.parametrize("below", [0.0, 0.0008, 0.0999, 3.0])
+def test_the_weight_that_erm_gives_the_last_layer_has_its_tick(results, params: Params, below: float) -> None:
+    for layer in range(5):
+        change(results, -below, **UT, metric="weight_epoch", layer=layer)
+    change(results, 1.5, **UT, metric="weight_epoch", layer=5)
+    ticks = panel(fig_training.render(results, params), 0, "weight").get_yticks()
+    assert {0.0, 1.0} <= {round(float(tick), 9) for tick in ticks} and len(ticks) <= 7
+
+
 def test_training_draws_the_largest_violation_beside_the_tolerance(results, params: Params) -> None:
     change(results, -0.5, **UT, metric="violation_epoch")
     change(results, 0.7, **UT, metric="violation_epoch", layer=4, bin=9.0)

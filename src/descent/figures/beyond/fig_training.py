@@ -1,5 +1,6 @@
 """Not in the paper: how the constrained arm trains, layer by layer and epoch by epoch."""
 
+import math
 from textwrap import fill
 
 import numpy as np
@@ -179,9 +180,10 @@ def _decades(axes: Axes, linear: float) -> None:
     """A scale that is linear up to `linear` and logarithmic from there, with few ticks."""
     axes.set_yscale("symlog", linthresh=linear, linscale=0.6)
     low, high = axes.get_ylim()
-    decades = [sign * linear * 10.0**power for power in range(10) for sign in (-1, 1)]
-    inside = sorted(value for value in [0.0, *decades] if low <= value <= high)
-    axes.yaxis.set_major_locator(FixedLocator(inside, nbins=5))
+    sizes = [size for power in range(10) if (size := linear * 10.0**power) <= max(-low, high)]
+    shown = sizes[:: -max(1, math.ceil(len(sizes) / 3))]  # from the largest: the weight 1 is among them
+    ticks = sorted({0.0, *shown, *(-size for size in shown)})
+    axes.yaxis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
     axes.yaxis.set_minor_locator(NullLocator())
 
 
