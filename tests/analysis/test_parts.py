@@ -173,8 +173,50 @@ def test_parts_with_too_few_seeds_in_common_give_no_verdict(results: pd.DataFram
 
 
 @pytest.mark.slow
-def test_a_setting_that_two_parts_tested_is_refused(results: pd.DataFrame, tmp_path: Path) -> None:
+def test_what_two_parts_trained_for_as_long_is_refused(results: pd.DataFrame, tmp_path: Path) -> None:
     folders = [published(results, tmp_path / name) for name in PARTS]
-    match = r"small-00000001 and .*small-00000002 both hold pairs of .* \(.* on .*\): remove the part"
+    match = "small-00000001 and small-00000002 both hold .* on .*, trained and tuned for as long: remove the part"
     with pytest.raises(UserError, match=match):
         parts.joined(folders, real_params())
+    with pytest.raises(UserError, match=match):
+        parts.counting(folders)
+
+
+@pytest.fixture(scope="module")
+def again() -> pd.DataFrame:
+    """DUST a second time, and the other way round."""
+    return Made().video(gain=-GAIN, models=("dust_shared",), layers=(3,)).table()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("longer", ["first", "second"])
+def test_the_part_that_trained_a_model_for_longer_counts_in_its_place(
+    results: pd.DataFrame, again: pd.DataFrame, longer: str, tmp_path: Path
+) -> None:
+    """The whole run of what counts is the reference; of the part that is replaced the other model stays."""
+    old, new = (rows.assign(epochs=rows["metric"] == "epoch") for rows in (results, again))
+    more = new if longer == "second" else old
+    more["value"] = more["value"].mask(more["epochs"], more["value"] * 4)
+    old, new = (rows.drop(columns="epochs") for rows in (old, new))
+    folders = [published(old, tmp_path / PARTS[0]), published(new, tmp_path / PARTS[1])]
+    kept = old[old["model"] != "dust_shared"]
+    whole = pd.concat([kept, new], ignore_index=True) if longer == "second" else old
+    expected = scorecard.scorecard(whole, real_params()).set_index("claim")
+    pd.testing.assert_frame_equal(judged(folders), expected)
+    counted = parts.counting(folders)
+    of_dust = counted[(counted["model"] == "dust_shared") & counted["trained"]]
+    assert set(of_dust["part"]) == {1 if longer == "second" else 0}
+    assert set(counted[counted["model"] == "ut"]["part"]) == {0}
+
+
+@pytest.mark.slow
+def test_of_equally_long_parts_the_one_with_more_trials_counts(
+    results: pd.DataFrame, again: pd.DataFrame, tmp_path: Path
+) -> None:
+    folders = [published(results, tmp_path / PARTS[0]), published(again, tmp_path / PARTS[1])]
+    for dataset_trials, folder in zip((1, 3), folders, strict=True):
+        rows = [{"dataset": name, "model": "dust_shared", "seeds": dataset_trials} for name in ("avenue", "ucsd")]
+        pd.DataFrame(rows).to_csv(folder / "trials.csv", index=False)
+    row = judged(folders).loc["video_ood"]
+    assert row["settings"] == 4 and abs(row["estimate"]) < GAIN / 2
+    assert judged(folders[:1]).loc["video_ood", "estimate"] == pytest.approx(GAIN, abs=0.01)

@@ -3,10 +3,12 @@
 The settings of a claim may be spread over parts: other data sets, other models. As in one run, a model's cells of
 all parts are asked together whether the constraint was there (P3) and whether training had ended (P4); whatever
 else keeps it out of the claim in one part does so in all. What a claim says of differences between cells of one
-model and data set (depths, values of alpha) must lie in one part.
+model and data set (depths, values of alpha) must lie in one part. Where parts hold the same model and data set,
+the one that trained for more epochs counts, then the one with more trials of the rate (PROTOCOL.md, "What is run
+again").
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +21,12 @@ from descent.analysis.claims import CLAIMS
 from descent.analysis.evidence import Evidence
 from descent.analysis.preconditions import NOTHING
 from descent.analysis.scorecard import FACTS, SETTING, WHOLE
+from descent.analysis.select import select
 from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
 
-PLACE = ["claim", "dataset", "model"]  # of which one part alone may hold pairs
+PLACE = ["dataset", "model"]  # of which one part alone counts in a claim
 MEASURED = ("gammas", "noise_draws", "seed", "bootstrap")  # of an evaluation
 SHIFTED = ("energies", "shifts")  # of one beside these, where a claim is about shifts
 HELD = ("eps", "tolerance", "selection", "patch_loss")  # of a task
@@ -35,19 +38,23 @@ def joined(folders: Sequence[Path], params: Params) -> tuple[pd.DataFrame, pd.Da
     A claim that none tested has the reason of a part whose models it is about, if there is one.
 
     Raises:
-        UserError: two parts hold pairs of one claim, data set and model, or of one claim that they measured
-            otherwise.
+        UserError: two parts hold pairs of one claim, data set and model and neither was trained or tuned for
+            longer, or of one claim that they measured otherwise.
     """
     pairs, facts = map(_stacked, zip(*map(scorecard.load, folders), strict=True))
-    _check_disjoint(pairs, folders)
-    trained, found = cells(folders), []
+    trained, found, judged = cells(folders), [], []
+    budgets = _budgets(folders, trained)
     for claim, told in facts.groupby("claim", sort=False):
         own = pairs[pairs["claim"] == claim]
+        gone = _replaced(own, budgets, folders)
+        judged.append(own := _without(gone, own))
         holding = sorted(set(own["part"]))
         if len(holding) > 1:
             _check_alike(str(claim), [folders[part] for part in holding])
-        found += _facts(told, own, trained, params) if len(holding) > 1 else _of_one(told, holding)
-    return pairs.drop(columns="part"), pd.DataFrame(found)[FACTS].reset_index(drop=True)
+            found += _facts(told, own, _without(gone, trained), params)
+        else:
+            found += _of_one(told, holding)
+    return pd.concat(judged).drop(columns="part"), pd.DataFrame(found)[FACTS].reset_index(drop=True)
 
 
 def _stacked(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -60,15 +67,49 @@ def cells(folders: Sequence[Path]) -> pd.DataFrame:
     return _stacked([table.fillna({"varied": ""}) for table in read])
 
 
-def _check_disjoint(pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
-    held = pairs[[*PLACE, "part"]].drop_duplicates()
-    for (claim, dataset, model), rows in held.groupby(PLACE):
-        if len(rows) > 1:
-            one, other = (folders[part] for part in sorted(rows["part"])[:2])
+def counting(folders: Sequence[Path]) -> pd.DataFrame:
+    """`cells` without those of a data set and model that another part has trained or tuned for longer.
+
+    Raises:
+        UserError: as of joined.
+    """
+    found = cells(folders)
+    grid = found[found["experiment"].isin(TASKS) & found["trained"]]
+    return _without(_replaced(grid, _budgets(folders, found), folders), found)
+
+
+def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[int, int]]:
+    """How long each part trained and tuned the cells of a data set and model: epochs, and trials of the rate."""
+    tables = [folder / "trials.csv" for folder in folders]
+    tried = {part: pd.read_csv(table) for part, table in enumerate(tables) if table.exists()}
+    grid = cells[cells["experiment"].isin(TASKS)].dropna(subset="epoch")
+    return {
+        (dataset, model, part): (
+            int(rows["epoch"].max()),
+            int(select(tried[part], dataset=dataset, model=model)["seeds"].sum()) if part in tried else 0,
+        )
+        for (dataset, model, part), rows in grid.groupby([*PLACE, "part"])
+    }
+
+
+def _replaced(rows: pd.DataFrame, budgets: Mapping[tuple, tuple], folders: Sequence[Path]) -> set[tuple]:
+    """Of the data sets and models of several parts, those of every part but the one with the largest budget."""
+    gone = set()
+    for place, held in rows[[*PLACE, "part"]].drop_duplicates().groupby(PLACE):
+        ranked = sorted((budgets.get((*place, part), (0, 0)), part) for part in held["part"])
+        if len(ranked) > 1 and ranked[-1][0] == ranked[-2][0]:
+            one, other = (folders[part].name for _, part in ranked[-2:])
             raise UserError(
-                f"{one} and {other} both hold pairs of {claim} ({model} on {dataset}): remove the part that the "
-                "other one replaces"
+                f"{one} and {other} both hold {place[1]} on {place[0]}, trained and tuned for as long: remove the "
+                "part that the other one replaces"
             )
+        gone |= {(*place, part) for _, part in ranked[:-1]}
+    return gone
+
+
+def _without(gone: set[tuple], rows: pd.DataFrame) -> pd.DataFrame:
+    places = rows[[*PLACE, "part"]].itertuples(index=False, name=None)
+    return rows[[place not in gone for place in places]] if gone else rows
 
 
 def _check_alike(claim: str, folders: Sequence[Path]) -> None:
@@ -108,7 +149,9 @@ def _of_one(told: pd.DataFrame, holding: Sequence[int]) -> list[dict]:
 
 def _facts(told: pd.DataFrame, pairs: pd.DataFrame, cells: pd.DataFrame, params: Params) -> list[dict]:
     """The facts of a claim that several parts hold pairs of: one row for the claim, one for each of its models."""
-    told = told[told["part"].isin(pairs["part"])]
+    held = set(pairs[["model", "part"]].itertuples(index=False, name=None))
+    held |= {(WHOLE, part) for _, part in held}
+    told = told[[place in held for place in told[["model", "part"]].itertuples(index=False, name=None)]]
     of_models, models = told[told["model"] != WHOLE], []
     for name, rows in of_models.groupby("model"):
         own = pairs[pairs["model"] == name]

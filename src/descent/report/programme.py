@@ -39,6 +39,6 @@ def write(root: Path, params: Params) -> str:
     style.save(fig_forest.forest(card, models, params), root / FOREST)
     averages = sensitivity.table(pairs, facts)
     write_text(root / AVERAGES, averages.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))
-    cells = parts.cells(folders)
+    cells = parts.counting(folders)
     write_text(root / first_screen.PARTS, first_screen.behind(card, models, averages, cells, folders, params))
     return first_screen.first_screen(card, models, cells, folders, params)
