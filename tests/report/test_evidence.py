@@ -485,10 +485,21 @@ def test_gains_at_one_learning_rate_stand_on_the_first_screen(
         row | {"study": "controls", "gain_out_low": 0.5, "gain_out_high": 0.6},
     ]
     pd.DataFrame(rows).to_csv(folder / "controls.csv", index=False)
+    held = [  # how many of three seeds are feasible
+        (rows[0]["study"], "constrained", "0.001", 1),
+        (rows[0]["study"], "constrained", "0.004", 3),
+        (rows[0]["study"], "unconstrained", "0.001", 2),
+        (rows[3]["study"], "constrained", "0.001", 0),
+    ]
+    columns = ["experiment", "arm", "varied"]
+    cells = [dict(zip(columns, place, strict=True), feasible=k < n) for *place, n in held for k in range(3)]
+    pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
     study = {"controls_rates_x": {"model": "ut", "task": "text"}}
     (folder / "params.yaml").write_text(yaml.safe_dump({"study": study}))
     told = screen(params, card(), made_up, folder).split("\n\n")[4]
-    assert told.endswith("is of UT -1 points to 2 points at 0.001 and 1 points to 3 points at 0.004.")
+    assert told.endswith(
+        "is of UT -1 points to 2 points at 0.001 (1 of 3) and 1 points to 3 points at 0.004 (3 of 3)."
+    )
 
 
 def test_how_the_constraints_hold_by_tolerance_is_a_row_a_model(params: Params) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from descent.analysis import parts
 from descent.analysis.claims import CLAIMS
 from descent.analysis.scorecard import number_of, written
+from descent.analysis.select import select
 from descent.analysis.sensitivity import ALONE, TRIMMED, UNTRIMMED
 from descent.analysis.verdicts import NOT_TESTED, VERDICTS
 from descent.components import TASKS
@@ -130,10 +132,14 @@ def counted(folders: Sequence[Path], params: Params, page: str) -> str:
 
 
 def by_rate(folders: Sequence[Path], params: Params) -> str:
-    """In a sentence, what our arm gains out of distribution where both arms train at one learning rate, by the
-    studies of it that parts have published; empty where none has."""
+    """In a sentence, what our arm gains out of distribution where both arms train at one learning rate, and how
+    many of its cells are feasible on validation data, by the studies that parts have published; empty where none
+    has."""
     told = [words for folder in folders for words in _at_one_rate(folder, params)]
-    head = "Exploratory: with one learning rate in both arms, the gain out of distribution (95 % interval) is of"
+    head = (
+        "Exploratory: with one learning rate in both arms, the gain out of distribution (95 % interval; feasible "
+        "cells) is of"
+    )
     return f"{head} {'; of '.join(told)}." if told else ""
 
 
@@ -144,8 +150,11 @@ def _at_one_rate(folder: Path, params: Params) -> Iterator[str]:
     for name, rows in own.groupby("study", sort=False):
         study = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))["study"][name]
         unit = "percent" if study["task"] == "video" else "points"
+        ours = select(parts.cells([folder]), experiment=name, arm=params.comparison.ours)
+        held = ours.astype({"feasible": float}).groupby(ours["varied"].astype(float))["feasible"]
         gains = [
-            f"{written(row.gain_out_low, unit)} to {written(row.gain_out_high, unit)} at {row.varied:g}"
+            f"{written(row.gain_out_low, unit)} to {written(row.gain_out_high, unit)} at {row.varied:g} "
+            f"({held.sum()[row.varied]:.0f} of {held.size()[row.varied]})"
             for row in rows.itertuples()
         ]
         yield f"{label(params, 'models', study['model'])} {listed(gains)}"

@@ -10,15 +10,19 @@ from descent.config import Params
 
 CONTROLS = "controls"  # what the names of their studies begin with
 MEAN = "mean over shifts"  # in the column `shift`
-GAINS = ["gain_in", "gain_out", "inflation", "slower"]
+GAINS = ["gain_in", "gain_out", "inflation", "slower", "feasible"]
 
 
 def controls(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """Mean effects of every arm of the studies of controls in use: `study`, and the columns of `of_study`."""
+    """Mean effects of every arm of the studies of controls in use: `study`, and the columns of `of_study`.
+
+    `feasible` is the share of the cells that hold the constraints on validation data, whether asked to or not.
+    """
     names = [name for name in params.studies if name.startswith(CONTROLS) and params.runs(params.studied(name))]
     tables = [of_study(results, params, name, GAINS).assign(study=name) for name in names]
     found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["study", "arm", "varied"])
-    return found[["study", *found.columns.drop("study")]]
+    of_a_share = ["feasible_low", "feasible_high", "feasible_seeds"]  # Student's interval says nothing of one
+    return found[["study", *found.columns.drop(["study", *of_a_share], errors="ignore")]]
 
 
 def shifts(results: pd.DataFrame, params: Params) -> pd.DataFrame:
