@@ -270,3 +270,11 @@ def test_every_arm_of_params_sets_every_model_of_params() -> None:
             for model in section.models:
                 for cell in grid(PARAMS, task, dataset, model):
                     assert json.dumps(setting(PARAMS, cell).definition())
+
+
+def test_sentences_name_models_and_data_sets_by_their_labels() -> None:
+    """Whole words alone: dust is in dust_overcomplete, and ut in much."""
+    told = components.in_words(
+        components.describe(), "constrained dust_overcomplete on ucsd, but not ut or much of dust"
+    )
+    assert told == "constrained DUST, overcomplete on UCSD, but not UT or much of DUST"

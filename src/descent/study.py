@@ -21,6 +21,7 @@ class Study(Schema):
     beside: Once[str]
     times: Count = 1  # as many epochs as the profile's
     alone: bool = False  # whether it runs where its model is not in use, on data that other models have prepared
+    tested: bool = True  # whether its cells see test data; trials of rates do not
     vary: str | None
     named: dict[str, dict[str, Any]] = Field(default_factory=dict)
     overrides: dict[str, Any]

@@ -3,14 +3,16 @@
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from descent.cells import study_cells
 from descent.runner import store
 from descent.tasks.text.data import Tokens
 from tests.fakes.core import serially
-from tests.fakes.text import BUDGET, enter_text_project, text_item, text_params, train_text
+from tests.fakes.text import BUDGET, enter_text_project, evaluate_text, text_item, text_params, train_text
 
 MODEL = f"{BUDGET}.models.ut_text"
 ARMS = ("constrained", "unconstrained")
@@ -59,6 +61,22 @@ def test_a_study_that_runs_alone_trains_where_its_model_is_not_in_use(project: T
     assert all(store.record(item.runs, cell)["epoch"] for cell in item.cells)
     unprepared = other | {"study.alpha.alone": True, "models.ut_text.tokenizer": "roberta"}
     assert study_cells(text_params(unprepared), "alpha") == [], "its texts are in other tokens than those prepared"
+
+
+@pytest.mark.slow
+def test_a_study_that_is_not_tested_says_what_validation_says_and_no_more(project: Tokens, trained: list) -> None:
+    """Trials of rates choose what is compared: no test data may be looked at; nor does the store mix the two."""
+    found, passes = {}, {}
+    for tested in (False, True):
+        params = text_params({"study.alpha.tested": tested, f"{MODEL}.layers": [2]})
+        train_text(params, "alpha")
+        with FlopCounterMode(display=False) as counted:
+            found[tested] = evaluate_text(params, "alpha").drop(columns="varied").drop_duplicates()
+        passes[tested] = counted.get_total_flops()
+    assert set(found[False]["split"]) == {"validation"} and passes[False] == 0 < passes[True]
+    told = {tested: rows[rows["split"] == "validation"] for tested, rows in found.items()}
+    pd.testing.assert_frame_equal(*(rows.reset_index(drop=True) for rows in told.values()))
+    assert {"feasible", "validation_loss", "diverged", "lr"} <= set(told[False]["metric"])
 
 
 @pytest.mark.slow

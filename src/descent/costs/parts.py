@@ -183,7 +183,10 @@ class UntestableError(UserError):
 
 def _tested(params: Params, task: str, data: object, item: Item) -> int:
     """How many inputs a cell is tested on, one counted again at every level of every shift."""
-    eps, studied = {cell.eps for cell in item.cells}, item.cells[0].experiment not in TASKS
+    experiment, eps = item.cells[0].experiment, {cell.eps for cell in item.cells}
+    studied = experiment not in TASKS
+    if studied and not params.studied(experiment).tested:
+        return 0
     try:
         scored = of_task(task, "evaluate").scoring(params, data, item)
         shifts = [shift for shift in scored.definitions if shift == TRAINED or not studied]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from descent.analysis.verdicts import CANNOT_TELL, NO_EFFECT, NOT_TESTED, REPRODUCED, VERDICTS
+from descent.components import in_words
 from descent.config import Params
 from descent.report import held, judged, sections
 from descent.report.markdown import listed
@@ -41,7 +42,9 @@ def first_screen(
     parts = [
         _outcome(primary, own, params),
         f"![{SEEN}]({place}/fig_forest.png)",
-        judged.claims(primary.assign(why=_short(primary, own, f"{place}/{PARTS}")), primary["verdict"].tolist()),
+        judged.claims(
+            primary.assign(why=_short(primary, own, f"{place}/{PARTS}", params)), primary["verdict"].tolist()
+        ),
         LEGEND,
         judged.counted(folders, params, f"{place}/{PARTS}"),
         judged.by_rate(folders, params),
@@ -108,13 +111,13 @@ def _outcome(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
     )
 
 
-def _short(primary: pd.DataFrame, own: pd.DataFrame, page: str) -> list[str]:
+def _short(primary: pd.DataFrame, own: pd.DataFrame, page: str, params: Params) -> list[str]:
     """Why each claim was not tested: where several models were left out, how many, and where their reasons are."""
     left = own[own["why"].fillna("") != ""].groupby("claim").size()
     told = zip(primary["claim"], primary["why"].fillna(""), primary["verdict"], strict=True)
     return [
         f"none of its {left[claim]} models meets the preconditions, [since]({page})"
         if verdict == NOT_TESTED and left.get(claim, 0) > 1
-        else why
+        else in_words(params.components, why)
         for claim, why, verdict in told
     ]

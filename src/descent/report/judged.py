@@ -13,7 +13,7 @@ from descent.analysis.scorecard import number_of, written
 from descent.analysis.select import select
 from descent.analysis.sensitivity import ALONE, TRIMMED, UNTRIMMED
 from descent.analysis.verdicts import NOT_TESTED, VERDICTS
-from descent.components import TASKS
+from descent.components import TASKS, in_words
 from descent.config import Params
 from descent.report.markdown import listed, pipe
 from descent.report.sections import ABSENT, label
@@ -68,7 +68,8 @@ def models_alone(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> st
     for row in models.dropna(subset="estimate").to_dict("records"):
         number = {key: written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high")}
         name, claim = label(params, "models", row["model"]), statements.get(row["claim"], row["claim"])
-        told.append([claim, name, number["estimate"], f"{number['low']} to {number['high']}", row["why"]])
+        why = in_words(params.components, row["why"])
+        told.append([claim, name, number["estimate"], f"{number['low']} to {number['high']}", why])
     return pipe(header, told) if told else ""
 
 

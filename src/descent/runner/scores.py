@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,8 @@ COMPUTES = (  # numbers of a score file
     "descent.analysis.bootstrap",
 )
 Row = dict[str, object]
-Measured = Iterable[tuple[str, list[list[Row]]]]  # shift by shift, a list for each cell of a stack
+# Shift by shift, the rows of each cell of a stack; None of one that is not tested.
+Measured = Iterable[tuple[str, Sequence[list[Row] | None]]]
 Measure = Callable[[nn.Module, Sequence[Cell], Sequence[str], Callable[[int], Any]], Measured]
 
 
@@ -56,6 +57,16 @@ class Scoring:
     definitions: dict[str, dict[str, Any]]
     elements: int | None
     inputs: int
+
+
+def untested(scoring: Scoring) -> Scoring:
+    """The same without a look at test data: the rows of training and validation alone."""
+    definitions = {shift: told | {"tested": False} for shift, told in scoring.definitions.items()}
+    return replace(scoring, measure=_unmeasured, definitions=definitions, inputs=0)
+
+
+def _unmeasured(net: nn.Module, stack: Sequence[Cell], shifts: Sequence[str], _: Callable[[int], Any]) -> Measured:
+    return ((shift, [None] * len(stack)) for shift in shifts)
 
 
 def evaluate(label: str, asked: Sequence[tuple[Item, Scoring]], beside: Sequence[Job] = ()) -> list[pd.DataFrame]:
@@ -178,7 +189,7 @@ def _with_training(
     runs: Path,
     scoring: Scoring,
     cell: Cell,
-    tested: list[Row],
+    tested: list[Row] | None,
     setting: Setting,
     tolerance: float,
     shift: str,
@@ -186,10 +197,10 @@ def _with_training(
     """A cell's rows under a shift; under that of training with what training and validation say of it."""
     record = store.record(runs, cell)
     # A cell that diverged is lost: what it had before is not what its arm makes of it.
-    rows = tested if record["epoch"] and not record["diverged"] else []
+    rows = tested if tested and record["epoch"] and not record["diverged"] else []
     if shift != TRAINED:
         return rows
-    at_eps = _held(scoring, cell, "test", _losses_at_eps(cell, rows), tolerance)
+    at_eps = _held(scoring, cell, "test", _losses_at_eps(cell, rows), tolerance) if tested is not None else []
     losses = store.validation_losses(runs / cell.name)
     warmup = getattr(setting.values, "warmup_epochs", 0)
     of_training = _training(scoring, cell, record, losses, setting, tolerance)

@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 
 from descent.analysis import scorecard
 from descent.analysis.verdicts import NOT_TESTED
+from descent.components import in_words
 from descent.config import Params
 from descent.figures.parts import curves, style
 
@@ -46,7 +47,7 @@ def forest(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> Figure:
     for place, row in enumerate(rows):
         if "model" in row:
             _draw_model(axes, place, row)
-            first, *others = (row["why"] or "part of the claim").split(";")
+            first, *others = in_words(params.components, row["why"] or "part of the claim").split(";")
             words = fill(first + "; ..." * bool(others), REASON)
             verdicts.text(0.0, place, words, va="center", fontsize=6, color=style.GREY)
         else:

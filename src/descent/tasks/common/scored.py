@@ -41,7 +41,8 @@ def of_dataset(params: Params, task: str, dataset: str) -> pd.DataFrame:
 def of_one_study(params: Params, name: str) -> pd.DataFrame:
     """The rows of a study; none where its data set or model is not in use.
 
-    Under the shift of training alone: no figure, table or claim asks more of a study's cells.
+    Under the shift of training alone: no figure, table or claim asks more of a study's cells. Of a study that is
+    not `tested` what training and validation say, and no test data are looked at.
 
     Raises:
         UserError: as of_dataset, or that shift is not in use.
@@ -49,14 +50,16 @@ def of_one_study(params: Params, name: str) -> pd.DataFrame:
     item = of_study(params, name)
     if item is None:
         return pd.DataFrame()
-    task = params.studied(name).task
+    study = params.studied(name)
+    task = study.task
     [(_, scoring)] = _asked(params, task, [item])
     if TRAINED not in scoring.definitions:
         raise UserError(
             f"study {name} is scored under {TRAINED}, the noise of training: add it to the shifts of {task}"
         )
     alone = replace(scoring, definitions={TRAINED: scoring.definitions[TRAINED]})
-    return pd.concat(_tables(params, item.name, [item], [(item, alone)]))
+    asked = alone if study.tested else scores.untested(alone)
+    return pd.concat(_tables(params, item.name, [item], [(item, asked)]))
 
 
 def _asked(params: Params, task: str, items: Sequence[Item]) -> list[tuple[Item, Scoring]]:
