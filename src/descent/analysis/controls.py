@@ -33,20 +33,23 @@ def trained_cells(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """
     cells = select(cells_table(results, params), trained=True)
     cells = cells.join(_scores(results, params), on=CELL)
-    cells = with_plain(cells, params)
-    twin = select(cells, arm=params.comparison.baseline).query("varied == plain")
-    twin = twin.set_index(TWIN)[["score_in", "score_out", "seconds"]].add_suffix("_plain")
-    cells = cells.join(twin, on=TWIN)
+    cells = beside_plain(cells, ["score_in", "score_out", "seconds"], params)
     gains = {f"gain_{where}": cells[f"score_{where}"] - cells[f"score_{where}_plain"] for where in ("in", "out")}
     slower = cells["seconds"] / cells["seconds_plain"]
-    cells = cells.drop(columns=list(twin)).assign(**gains, slower=slower)
-    return cells.assign(inflation=_inflation(cells, results, params)).drop(columns="plain")
+    found = cells.assign(**gains, slower=slower, inflation=_inflation(cells, results, params))
+    return found.drop(columns=["plain", *found.columns[found.columns.str.endswith("_plain")]])
 
 
-def with_plain(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """The same rows with the column `plain`: what stands under `varied` of each one's baseline cell."""
+def beside_plain(rows: pd.DataFrame, columns: list[str], params: Params, by: Sequence[str] = ()) -> pd.DataFrame:
+    """The same rows with `<column>_plain`, what each one's baseline cell has, missing where there is none.
+
+    And with `plain`, what stands under `varied` of that cell. Rows are told apart within a cell by `by`.
+    """
     rates = [name for name in params.studies if params.studied(name).vary == RATE]
-    return cells.assign(plain=cells["varied"].where(cells["experiment"].isin(rates), ""))
+    rows = rows.assign(plain=rows["varied"].where(rows["experiment"].isin(rates), ""))
+    twins = rows[(rows["arm"] == params.comparison.baseline) & (rows["varied"] == rows["plain"])]
+    key = [*TWIN, *by]
+    return rows.join(twins.set_index(key)[columns].add_suffix("_plain"), on=key)
 
 
 def inflation_share(f: Float[np.ndarray, " depth"], g: Float[np.ndarray, " depth"], first: int) -> float:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from descent.analysis.controls import ARM, TWIN, over_seeds, scored, with_plain
+from descent.analysis.controls import ARM, beside_plain, over_seeds, scored
 from descent.config import Params
 
 LEVEL = [*ARM, "gamma"]
@@ -17,10 +17,7 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     diverged scores as the zero map, or as chance.
     """
     _, rows = scored(results, params)
-    rows = with_plain(rows.rename(columns={"value": "score"}), params)
-    plain = rows[(rows["arm"] == params.comparison.baseline) & (rows["varied"] == rows["plain"])]
-    twin = plain.set_index([*TWIN, "gamma"])["score"].rename("baseline")
-    rows = rows.join(twin, on=[*TWIN, "gamma"])
-    rows = rows.assign(gain=rows["score"] - rows["baseline"])
+    rows = beside_plain(rows.rename(columns={"value": "score"}), ["score"], params, by=["gamma"])
+    rows = rows.assign(gain=rows["score"] - rows["score_plain"])
     found = over_seeds(rows, ["score", "gain"], LEVEL)
     return found[[*LEVEL, "score", "gain", "gain_low", "gain_high", "gain_seeds"]]
