@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from descent.errors import UserError
 from descent.models.causal_lm import CausalLM, LoRA, adapted
@@ -38,6 +39,30 @@ def test_states_and_logits_are_the_librarys(tied: bool) -> None:
         torch.testing.assert_close(
             model.readout(states[1])[0], whole.lm_head(whole.model.norm(right.hidden_states[1]))
         )
+
+
+class Questions(TorchDispatchMode):
+    """Counts what makes the host wait for the device: numbers and truths that are read from a tensor."""
+
+    count = 0
+
+    def __torch_dispatch__(
+        self, func: object, types: object, args: tuple = (), kwargs: dict | None = None
+    ) -> object:
+        self.count += func is torch.ops.aten._local_scalar_dense.default
+        return func(*args, **(kwargs or {}))
+
+
+def test_a_forward_does_not_ask_the_device() -> None:
+    """The library's own asks whether texts are packed; what it then computes is the same to the bit."""
+    model, whole = CausalLM(llama()).eval(), llama().eval()
+    vectors = model.embed(IDS)
+    with torch.no_grad(), Questions() as ours:
+        states = model.states(vectors)
+    with torch.no_grad(), Questions() as theirs:
+        right = whole(inputs_embeds=vectors[0], use_cache=False, output_hidden_states=True).hidden_states
+    assert (ours.count, theirs.count) == (0, 1)
+    assert all(torch.equal(one[0], other) for one, other in zip(states[:-1], right[:-1], strict=True))
 
 
 def test_every_parameter_has_a_cells_axis_and_a_tied_head_is_one_parameter() -> None:

@@ -8,7 +8,8 @@ from pydantic import model_validator
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn.functional import embedding, linear
-from transformers import Cache, LlamaConfig, LlamaForCausalLM, PretrainedConfig
+from transformers import AttentionInterface, Cache, LlamaConfig, LlamaForCausalLM, PretrainedConfig
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from descent.errors import UserError
 from descent.models.parts.inputs import LMInputs, Pretrained
@@ -21,6 +22,10 @@ LABEL = "Causal LM"
 TASK = "lm"
 LLAMA = 5  # of the streams of initial weights
 TABLE = "embed_tokens/weight"
+# The library's own attention by another name: where it knows no mask of a name it makes none, and does not ask the
+# device in every forward whether texts are packed.
+MASKLESS = "causal_without_mask"
+AttentionInterface.register(MASKLESS, sdpa_attention_forward)
 
 
 class Settings(Schema):
@@ -74,6 +79,7 @@ class CausalLM(PretrainedBackbone):
     def __init__(self, whole: LlamaForCausalLM) -> None:
         tied, norm, head = whole.lm_head.weight is whole.model.embed_tokens.weight, whole.model.norm, whole.lm_head
         whole.model.norm = nn.Identity()  # X_L is read out as every other state: normalised by the readout
+        whole.set_attn_implementation(MASKLESS)
         super().__init__(whole.model)
         self.layers, self.width = whole.config.num_hidden_layers, whole.config.hidden_size
         self.head_name = TABLE if tied else "lm_head"
@@ -107,7 +113,10 @@ class CausalLM(PretrainedBackbone):
     def go_on(
         self, noisy: Float[Tensor, "1 batch tokens width"], cache: Cache
     ) -> Float[Tensor, "1 batch tokens width"]:
-        """X_L of further tokens of the texts that the cache has seen; the cache then has seen these too."""
+        """X_L of further tokens of the texts that the cache has seen; the cache then has seen these too.
+
+        Several tokens go to an empty cache alone: without a mask they would not see what it holds.
+        """
         found = self.call(inputs_embeds=noisy.squeeze(0), use_cache=True, past_key_values=cache)
         return found.last_hidden_state[None]
 
