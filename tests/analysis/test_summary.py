@@ -67,7 +67,7 @@ def test_declared_follows_the_lists() -> None:
 
 
 OTHERS = "solver, controls, controls_ut, controls_dust_overcomplete, controls_distilbert"
-OTHERS += ", controls_rates_distilbert, controls_rates_ut_text"
+OTHERS += ", controls_ut_text, controls_rates_distilbert, controls_rates_ut_text"
 OTHERS += ", plateau_ut, plateau_dust_per_layer, plateau_dust_shared"
 
 

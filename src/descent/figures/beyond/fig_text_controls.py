@@ -7,7 +7,7 @@ from descent.config import Params
 from descent.figures.parts import control_rows, style
 
 TASKS = ("text",)
-STUDIES = ("controls_distilbert", "controls_rates_distilbert", "controls_rates_ut_text")
+STUDIES = ("controls_distilbert", "controls_ut_text", "controls_rates_distilbert", "controls_rates_ut_text")
 TITLE = "What the constraint does to classifiers, beside its controls"
 CAPTION = """
 Ours, not the paper's. Accuracy of each arm on test texts minus that of the baseline of `comparison` in the same
