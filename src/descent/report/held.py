@@ -52,8 +52,9 @@ def by_tolerance(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     worst = own["worst_violation"].astype(float).mask(own["diverged"].fillna(False).astype(bool))
     limits = {"at_zero": 0.0, "at_half": tolerance / 2, "at_tolerance": tolerance}
     shares = {name: (worst <= limit).astype(float) for name, limit in limits.items()}
-    own = own.assign(**shares, tolerance=tolerance, worst=worst)
-    own = own.drop_duplicates(["dataset", "model", "layers", "eps", "seed", "alpha"])  # a study shares the grid's
+    own = own.assign(**shares, tolerance=tolerance, worst=worst, study=~own["experiment"].isin(TASKS))
+    own = own.sort_values("study", kind="stable")  # which shares the grid's cells: those count
+    own = own.drop_duplicates(["dataset", "model", "layers", "eps", "seed", "alpha"])
     groups = own.groupby(["model", "alpha"])
     found = groups[[*shares, "tolerance"]].mean().assign(cells=groups.size(), worst=groups["worst"].median())
     return found.reset_index()
