@@ -207,6 +207,8 @@ def test_the_part_that_trained_a_model_for_longer_counts_in_its_place(
     of_dust = counted[(counted["model"] == "dust_shared") & counted["trained"]]
     assert set(of_dust["part"]) == {1 if longer == "second" else 0}
     assert set(counted[counted["model"] == "ut"]["part"]) == {0}
+    gone = {(dataset, "dust_shared", 0 if longer == "second" else 1) for dataset in ("avenue", "ucsd")}
+    assert parts.replaced(folders) == gone
 
 
 @pytest.mark.slow

@@ -68,17 +68,27 @@ def cells(folders: Sequence[Path]) -> pd.DataFrame:
 
 
 def counting(folders: Sequence[Path]) -> pd.DataFrame:
-    """`cells` without a grid's, and those of twice its epochs, whose data set and model another part has trained
-    or tuned for longer; other studies' cells stay, as what a claim says of a study lies in one part.
+    """`cells` without a grid's, and those of twice its epochs, that are `replaced`; other studies' cells stay, as
+    what a claim says of a study lies in one part.
 
     Raises:
         UserError: as of joined.
     """
     found = cells(folders)
     of_grid = found["experiment"].isin(TASKS) | found["experiment"].str.startswith(preconditions.LONGER)
-    trained = found[found["experiment"].isin(TASKS) & found["trained"]]
-    left = _without(_replaced(trained, _budgets(folders, found), folders), found[of_grid])
+    left = _without(replaced(folders), found[of_grid])
     return pd.concat([left, found[~of_grid]]).sort_index()
+
+
+def replaced(folders: Sequence[Path]) -> set[tuple[str, str, int]]:
+    """Data set, model and number of the part whose grid another part has trained or tuned for longer.
+
+    Raises:
+        UserError: as of joined.
+    """
+    found = cells(folders)
+    grid = found[found["experiment"].isin(TASKS) & found["trained"]]
+    return _replaced(grid, _budgets(folders, found), folders)
 
 
 def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[int, int]]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from descent.analysis import parts
 from descent.analysis.verdicts import CANNOT_TELL, NO_EFFECT, NOT_TESTED, REPRODUCED, VERDICTS
 from descent.components import in_words
 from descent.config import Params
@@ -39,7 +40,7 @@ def first_screen(
     """
     primary, own = _primary(card, models)
     place = folders[0].parent.as_posix()
-    parts = [
+    paragraphs = [
         _outcome(primary, own, params),
         f"![{SEEN}]({place}/fig_forest.png)",
         judged.claims(
@@ -51,7 +52,7 @@ def first_screen(
         f"Scope: {sections.compared(cells, params)}. [What the verdicts rest on]({place}/{PARTS}): every setting, "
         f"each model and each published part by itself; [protocol]({place}/PROTOCOL.md).",
     ]
-    return "\n\n".join(filter(None, parts))
+    return "\n\n".join(filter(None, paragraphs))
 
 
 def behind(
@@ -70,7 +71,7 @@ def behind(
     """
     primary, own = _primary(card, models)
     chapters = {
-        "The published parts": listed([f"[{folder.name}]({folder.name}/REPORT.md)" for folder in folders]) + ".",
+        "The published parts": _published(folders, params),
         "Descent": sections.descending(cells, params),
         "Constraints": sections.constraints(held.by_tolerance(cells, params), params),
         "Each model alone, and what keeps it out of a claim": judged.models_alone(card, own, params),
@@ -81,6 +82,18 @@ def behind(
     }
     texts = [f"## {title}\n\n{text}" for title, text in chapters.items() if text]
     return "\n\n".join(["# What the verdicts rest on", REASONS.format(profile=params.profile), *texts]) + "\n"
+
+
+def _published(folders: Sequence[Path], params: Params) -> str:
+    """Links to the parts, and what of them no longer counts where another part holds it too."""
+    linked = listed([f"[{folder.name}]({folder.name}/REPORT.md)" for folder in folders])
+    gone = sorted(parts.replaced(folders)) if len(folders) > 1 else []
+    told = listed(
+        [in_words(params.components, f"{model} on {data} in {folders[n].name}") for data, model, n in gone]
+    )
+    return f"{linked}." + (
+        f" Not counted in what a longer or better tuned part holds too: {told}." if gone else ""
+    )
 
 
 def _primary(card: pd.DataFrame, models: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
