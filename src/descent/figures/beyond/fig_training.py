@@ -140,7 +140,7 @@ def _draw_model(panels: dict[str, Axes], rows: pd.DataFrame, params: Params) -> 
             objective.get("warmup_epochs", 0) + 0.5, color=style.GREY, linestyle=style.DOTTED, linewidth=0.8
         )
         axes.set_xlim(0.5, last + 0.5)
-        axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(4, integer=True, min_n_ticks=1))
     _scale(panels, tables, getattr(params, params.task_of(cell["model"])).tolerance)
     _write(panels, cell)
 
