@@ -216,9 +216,29 @@ def test_of_equally_long_parts_the_one_with_more_trials_counts(
     results: pd.DataFrame, again: pd.DataFrame, tmp_path: Path
 ) -> None:
     folders = [published(results, tmp_path / PARTS[0]), published(again, tmp_path / PARTS[1])]
-    for dataset_trials, folder in zip((1, 3), folders, strict=True):
-        rows = [{"dataset": name, "model": "dust_shared", "seeds": dataset_trials} for name in ("avenue", "ucsd")]
-        pd.DataFrame(rows).to_csv(folder / "trials.csv", index=False)
+    tried = {"constrained": (1, 3), "unconstrained": (9, 3)}  # of an arm in either part: the fewer count
+    for part, folder in enumerate(folders):
+        own = [
+            {"dataset": dataset, "model": "dust_shared", "arm": arm, "seeds": seeds[part]}
+            for dataset in ("avenue", "ucsd")
+            for arm, seeds in tried.items()
+        ]
+        pd.DataFrame(own).to_csv(folder / "trials.csv", index=False)
     row = judged(folders).loc["video_ood"]
     assert row["settings"] == 4 and abs(row["estimate"]) < GAIN / 2
     assert judged(folders[:1]).loc["video_ood", "estimate"] == pytest.approx(GAIN, abs=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lacking", [{"datasets": ("ucsd",)}, {"layers": (5,)}], ids=["data set", "depth"])
+def test_a_longer_part_that_lacks_settings_of_the_other_is_refused(
+    results: pd.DataFrame, lacking: dict, tmp_path: Path
+) -> None:
+    """Else they would be gone without a word, or counted with reasons of what is."""
+    again = Made().video(**({"models": ("dust_shared",), "layers": (3,)} | lacking)).table()
+    again["value"] = again["value"].mask(again["metric"] == "epoch", again["value"] * 2)
+    folders = [published(results, tmp_path / PARTS[0]), published(again, tmp_path / PARTS[1])]
+    with pytest.raises(
+        UserError, match="small-00000001 holds settings of dust_shared that a part trained or tuned"
+    ):
+        parts.joined(folders, real_params())

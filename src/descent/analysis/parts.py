@@ -8,25 +8,23 @@ the one that trained for more epochs counts, then the one with more trials of th
 again").
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import yaml
 
-from descent.analysis import preconditions, scorecard
+from descent.analysis import again, preconditions, scorecard
 from descent.analysis.case import Case
 from descent.analysis.claims import CLAIMS
 from descent.analysis.evidence import Evidence
 from descent.analysis.preconditions import NOTHING
 from descent.analysis.scorecard import FACTS, SETTING, WHOLE
-from descent.analysis.select import select
 from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
 
-PLACE = ["dataset", "model"]  # of which one part alone counts in a claim
 MEASURED = ("gammas", "noise_draws", "seed", "bootstrap")  # of an evaluation
 SHIFTED = ("energies", "shifts")  # of one beside these, where a claim is about shifts
 HELD = ("eps", "tolerance", "selection", "patch_loss")  # of a task
@@ -39,19 +37,18 @@ def joined(folders: Sequence[Path], params: Params) -> tuple[pd.DataFrame, pd.Da
 
     Raises:
         UserError: two parts hold pairs of one claim, data set and model and neither was trained or tuned for
-            longer, or of one claim that they measured otherwise.
+            longer, or that one lacks settings of the other's; or pairs of one claim that they measured otherwise.
     """
     pairs, facts = map(_stacked, zip(*map(scorecard.load, folders), strict=True))
     trained, found, judged = cells(folders), [], []
-    budgets = _budgets(folders, trained)
     for claim, told in facts.groupby("claim", sort=False):
         own = pairs[pairs["claim"] == claim]
-        gone = _replaced(own, budgets, folders)
-        judged.append(own := _without(gone, own))
+        gone = again.replaced(own, trained[trained["experiment"] == CLAIMS[claim].experiment], folders)
+        judged.append(own := again.without(gone, own))
         holding = sorted(set(own["part"]))
         if len(holding) > 1:
             _check_alike(str(claim), [folders[part] for part in holding])
-            found += _facts(told, own, _without(gone, trained), params)
+            found += _facts(told, own, again.without(gone, trained), params)
         else:
             found += _of_one(told, holding)
     return pd.concat(judged).drop(columns="part"), pd.DataFrame(found)[FACTS].reset_index(drop=True)
@@ -76,7 +73,7 @@ def counting(folders: Sequence[Path]) -> pd.DataFrame:
     """
     found = cells(folders)
     of_grid = found["experiment"].isin(TASKS) | found["experiment"].str.startswith(preconditions.LONGER)
-    left = _without(replaced(folders), found[of_grid])
+    left = again.without(replaced(folders), found[of_grid])
     return pd.concat([left, found[~of_grid]]).sort_index()
 
 
@@ -88,41 +85,7 @@ def replaced(folders: Sequence[Path]) -> set[tuple[str, str, int]]:
     """
     found = cells(folders)
     grid = found[found["experiment"].isin(TASKS) & found["trained"]]
-    return _replaced(grid, _budgets(folders, found), folders)
-
-
-def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[int, int]]:
-    """How long each part trained and tuned the cells of a data set and model: epochs, and trials of the rate."""
-    tables = [folder / "trials.csv" for folder in folders]
-    tried = {part: pd.read_csv(table) for part, table in enumerate(tables) if table.exists()}
-    grid = cells[cells["experiment"].isin(TASKS)].dropna(subset="epoch")
-    return {
-        (dataset, model, part): (
-            int(rows["epoch"].max()),
-            int(select(tried[part], dataset=dataset, model=model)["seeds"].sum()) if part in tried else 0,
-        )
-        for (dataset, model, part), rows in grid.groupby([*PLACE, "part"])
-    }
-
-
-def _replaced(rows: pd.DataFrame, budgets: Mapping[tuple, tuple], folders: Sequence[Path]) -> set[tuple]:
-    """Of the data sets and models of several parts, those of every part but the one with the largest budget."""
-    gone = set()
-    for place, held in rows[[*PLACE, "part"]].drop_duplicates().groupby(PLACE):
-        ranked = sorted((budgets.get((*place, part), (0, 0)), part) for part in held["part"])
-        if len(ranked) > 1 and ranked[-1][0] == ranked[-2][0]:
-            one, other = (folders[part].name for _, part in ranked[-2:])
-            raise UserError(
-                f"{one} and {other} both hold {place[1]} on {place[0]}, trained and tuned for as long: remove the "
-                "part that the other one replaces"
-            )
-        gone |= {(*place, part) for _, part in ranked[:-1]}
-    return gone
-
-
-def _without(gone: set[tuple], rows: pd.DataFrame) -> pd.DataFrame:
-    places = rows[[*PLACE, "part"]].itertuples(index=False, name=None)
-    return rows[[place not in gone for place in places]] if gone else rows
+    return again.replaced(grid, grid, folders)
 
 
 def _check_alike(claim: str, folders: Sequence[Path]) -> None:

@@ -116,7 +116,12 @@ class CausalLM(PretrainedBackbone):
         """X_L of further tokens of the texts that the cache has seen; the cache then has seen these too.
 
         Several tokens go to an empty cache alone: without a mask they would not see what it holds.
+
+        Raises:
+            ValueError: they do not.
         """
+        if noisy.shape[2] > 1 and cache.get_seq_length():
+            raise ValueError(f"{noisy.shape[2]} tokens behind {cache.get_seq_length()}: give them one by one")
         found = self.call(inputs_embeds=noisy.squeeze(0), use_cache=True, past_key_values=cache)
         return found.last_hidden_state[None]
 

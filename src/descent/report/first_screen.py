@@ -31,7 +31,8 @@ def first_screen(
     card: pd.DataFrame, models: pd.DataFrame, cells: pd.DataFrame, folders: Sequence[Path], params: Params
 ) -> str:
     """What was tested and how it ended, the forest plot, the primary verdicts with a legend, how many verdicts
-    parts of the data give by themselves, gains at one learning rate, and the scope in a line.
+    parts of the data give by themselves, those of parts that others replace, gains at one learning rate, and the
+    scope in a line.
 
     Args:
         card, models: the scorecard, and its claims on each model alone.
@@ -48,6 +49,7 @@ def first_screen(
         ),
         LEGEND,
         judged.counted(folders, params, f"{place}/{PARTS}"),
+        judged.not_counted(folders, params) if len(folders) > 1 else "",
         judged.by_rate(folders, params),
         f"Scope: {sections.compared(cells, params)}. [What the verdicts rest on]({place}/{PARTS}): every setting, "
         f"each model and each published part by itself; [protocol]({place}/PROTOCOL.md).",

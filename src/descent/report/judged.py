@@ -132,6 +132,24 @@ def counted(folders: Sequence[Path], params: Params, page: str) -> str:
     )
 
 
+def not_counted(folders: Sequence[Path], params: Params) -> str:
+    """In a sentence, what parts say by themselves of primary claims in which another part counts in their place;
+    empty where there is no such part."""
+    told = []
+    for dataset, model, number in sorted(parts.replaced(folders)):
+        folder, of = folders[number], in_words(params.components, f"{model} on {dataset}")
+        task = params.task_of(model)
+        for row in pd.read_csv(folder / "claims.csv").to_dict("records"):
+            primary = row["group"] == "primary" and CLAIMS[row["claim"]].experiment == task
+            if primary and row["verdict"] != NOT_TESTED:
+                value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
+                told.append(
+                    f"{folder.name} ({of}) on *{row['statement']}*: {value} ({low} to {high}), {row['verdict']}"
+                )
+    head = "Not counted, since another part holds the same settings with more trials or epochs"
+    return f"{head}: {'; '.join(told)}." if told else ""
+
+
 def by_rate(folders: Sequence[Path], params: Params) -> str:
     """In a sentence, what our arm gains out of distribution where both arms train at one learning rate, and how
     many of its cells are feasible on validation data, by the studies that parts have published; empty where none

@@ -1,0 +1,71 @@
+"""What counts of published parts that hold the same model and data set: PROTOCOL.md, "What is run again"."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from descent.analysis.select import select
+from descent.errors import UserError
+
+PLACE = ["dataset", "model"]  # of which one part alone counts in a claim
+
+
+def replaced(rows: pd.DataFrame, cells: pd.DataFrame, folders: Sequence[Path]) -> set[tuple[str, str, int]]:
+    """Of the data sets and models of several parts, those of every part but the one with the largest budget.
+
+    Args:
+        rows: pairs or cells, with the number of their `part`.
+        cells: those of the rows' experiment.
+
+    Raises:
+        UserError: two have the same budget, or the largest lacks settings of another.
+    """
+    budgets, gone = _budgets(folders, cells), set()
+    for place, held in rows[[*PLACE, "part"]].drop_duplicates().groupby(PLACE):
+        ranked = sorted((budgets.get((*place, part), (0, 0)), part) for part in held["part"])
+        if len(ranked) > 1 and ranked[-1][0] == ranked[-2][0]:
+            one, other = (folders[part].name for _, part in ranked[-2:])
+            raise UserError(
+                f"{one} and {other} both hold {place[1]} on {place[0]}, trained and tuned for as long: remove the "
+                "part that the other one replaces"
+            )
+        gone |= {(*place, part) for _, part in ranked[:-1]}
+    _check_whole(rows, gone, folders)
+    return gone
+
+
+def without(gone: set[tuple[str, str, int]], rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of other data sets, models and parts than these."""
+    places = rows[[*PLACE, "part"]].itertuples(index=False, name=None)
+    return rows[[place not in gone for place in places]] if gone else rows
+
+
+def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[int, int]]:
+    """How long each part trained and tuned these cells, by data set, model and part: epochs, and trials of the
+    rate (each seed one) of the arm that has fewer."""
+    tables = [folder / "trials.csv" for folder in folders]
+    read = {part: pd.read_csv(table) for part, table in enumerate(tables) if table.exists()}
+    tried = {
+        (*place, part): int(rows.groupby("arm")["seeds"].sum().min())
+        for part, table in read.items()
+        for place, rows in table.groupby(PLACE)
+    }
+    groups = cells.dropna(subset="epoch").groupby([*PLACE, "part"])
+    return {place: (int(rows["epoch"].max()), tried.get(place, 0)) for place, rows in groups}
+
+
+def _check_whole(rows: pd.DataFrame, gone: set[tuple], folders: Sequence[Path]) -> None:
+    """What a part said of a model is of all the settings that it has, so it loses them all or none."""
+
+    def settings(held: pd.DataFrame) -> set[tuple]:
+        return set(held[["dataset", "layers", "eps"]].itertuples(index=False, name=None))
+
+    left = without(gone, rows)
+    for _, model, part in sorted(gone):
+        others = left[(left["model"] == model) & (left["part"] != part)]
+        if not settings(select(rows, model=model, part=part)) <= settings(others):
+            raise UserError(
+                f"{folders[part].name} holds settings of {model} that a part trained or tuned for longer lacks: "
+                "publish that one with all of them, or remove one of the two"
+            )
