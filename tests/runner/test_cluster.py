@@ -32,15 +32,29 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the library's own
 ROOT = Path(__file__).parents[2]
 WORDS = ("video", DATASET, "dust")
 DRIVER = """import sys
+from descent import errors
 from descent.runner import executor, items
 from descent.runner.schema import Ray
 from tests.fakes.core import item_of, small_params
-from tests.runner.test_cluster import EPOCHS, WORDS
+from tests.runner.test_cluster import WORDS, lasting
 
-executor._way = executor.Way("ray", ray=Ray(address=sys.argv[1]))
-items.train('cells', [item_of(small_params(EPOCHS), *WORDS)])
+def main(address: str, epochs: str) -> None:
+    executor._way = executor.Way("ray", ray=Ray(address=address))
+    items.train('cells', [item_of(small_params(lasting(int(epochs))), *WORDS)])
+
+errors.run(main, *sys.argv[1:])
 """
-EPOCHS = {"profiles.demo.video": {"epochs": 60, "layers": [2], "eps": []}, "training.checkpoint_seconds": 0.0}
+
+
+def lasting(epochs: int) -> dict[str, Any]:
+    """Values with which two cells take so many epochs, 60 of them some seconds."""
+    return {
+        "profiles.demo.video": {"epochs": epochs, "layers": [2], "eps": []},
+        "training.checkpoint_seconds": 0.0,
+    }
+
+
+EPOCHS = lasting(60)
 
 
 def test_workers_refuse_a_host_that_is_not_as_the_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,6 +128,7 @@ def end_by(cause: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
         get=get,
         cancel=lambda one, force: None,
         exceptions=kinds,
+        get_runtime_context=lambda: SimpleNamespace(gcs_address="127.0.0.1:1"),
     )
     cluster._together(library, JOBS, [{}] * len(JOBS), lambda done: None, Ray())
 
@@ -145,7 +160,7 @@ def test_a_fault_of_ours_on_a_worker_keeps_its_trace(tmp_path: Path, monkeypatch
 
 
 def test_an_address_that_does_not_answer_is_told() -> None:
-    pytest.importorskip("ray", reason="Ray is an extra: pip install -r requirements-ray.txt")
+    library()
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # bound, and nobody listens
         address = f"127.0.0.1:{held.getsockname()[1]}"
@@ -155,17 +170,31 @@ def test_an_address_that_does_not_answer_is_told() -> None:
     assert time.monotonic() - began < 30
 
 
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[Any]:
-    """A head without cores and two nodes of one core each."""
-    pytest.importorskip("ray", reason="Ray is an extra: pip install -r requirements-ray.txt")
+def library() -> None:
+    """Imported as a driver does, with its limits, which Ray reads once; skips where it is not installed."""
+    try:
+        cluster._library()
+    except UserError as error:
+        pytest.skip(str(error))
+
+
+def clustered(hosts: int) -> Any:
+    """A cluster of a head without cores and nodes of one core each."""
+    library()
     from ray.cluster_utils import Cluster
 
     small = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **small})
     made.small = small
-    for _ in range(2):
+    for _ in range(hosts):
         made.add_node(num_cpus=1, **small)
+    return made
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Any]:
+    """Two nodes, for most tests."""
+    made = clustered(2)
     yield made
     made.shutdown()
 
@@ -205,13 +234,55 @@ def test_the_pool_goes_on_where_a_driver_of_the_cluster_was_killed(
     nodes: Any, expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{ROOT / 'src'}")
-    driver = subprocess.Popen([sys.executable, "-c", DRIVER, nodes.address], start_new_session=True)
+    driver = subprocess.Popen([sys.executable, "-c", DRIVER, nodes.address, "60"], start_new_session=True)
     wait_for_a_checkpoint()
     driver.kill()
     driver.wait()
     monkeypatch.setattr(executor, "_way", Way())
     item = item_of(small_params(EPOCHS), *WORDS)
     items.train(item.name, [item])
+    assert digests(item.runs) == expected
+
+
+@pytest.mark.slow
+def test_a_lost_head_is_told_in_one_sentence_before_the_library_ends_the_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = clustered(1)
+    address = made.address
+    try:
+        enter_project(tmp_path, monkeypatch)
+        monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{ROOT / 'src'}")
+        driver = subprocess.Popen(
+            [sys.executable, "-c", DRIVER, address, "5000"],
+            start_new_session=True,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        wait_for_a_checkpoint()
+        made.head_node.kill_gcs_server()
+        told = driver.communicate(timeout=55)[1].strip().splitlines()
+    finally:
+        made.shutdown()
+    assert driver.returncode == 1
+    assert f"the head of the Ray cluster at {address} was lost" in told[-1]
+    assert "Traceback" not in "".join(told)
+
+
+@pytest.mark.slow
+def test_a_frozen_host_is_given_up_and_changes_nothing_when_it_wakes(nodes: Any, expected: dict[str, str]) -> None:
+    item, frozen = item_of(small_params(EPOCHS), *WORDS), []
+    threading.Thread(target=partial(freeze_a_node, nodes, frozen), daemon=True).start()
+    items.train(item.name, [item])
+    assert frozen, "no node was frozen in the middle of its work"
+    assert digests(item.runs) == expected
+    awake = [process for process in frozen if process.is_running()]
+    assert awake, "the frozen host was no longer there to wake"
+    for process in awake:
+        process.resume()
+    psutil.wait_procs(awake, timeout=30)
+    nodes.remove_node(nodes.list_all_nodes()[-1], allow_graceful=False)
+    nodes.add_node(num_cpus=1, **nodes.small)
     assert digests(item.runs) == expected
 
 
@@ -249,6 +320,16 @@ def kill_a_node(nodes: Any, gone: list[str]) -> None:
     wait_for_a_checkpoint()
     gone.append("node")
     nodes.remove_node(nodes.list_all_nodes()[-1], allow_graceful=False)
+
+
+def freeze_a_node(nodes: Any, frozen: list[psutil.Process]) -> None:
+    """Stop every process of one of the two hosts in the middle of its work, as a host that swaps or hangs."""
+    wait_for_a_checkpoint()
+    (host,) = nodes.list_all_nodes()[-1].all_processes["raylet"]
+    raylet = psutil.Process(host.process.pid)
+    frozen.extend([raylet, *raylet.children(recursive=True)])
+    for process in frozen:
+        process.suspend()
 
 
 def kill_a_worker(killed: list[int]) -> None:

@@ -22,14 +22,15 @@ from descent.errors import UserError, sentence
 from descent.runner import store
 from descent.runner.executor import Job
 from descent.runner.fingerprint import SOURCE
+from descent.runner.head import Head
 from descent.runner.schema import Ray
 
 PATIENCE = 10.0  # seconds for a head to answer
 OFTEN = 0.5  # seconds between what a worker tells of its progress
 LIMITS = {
     # A host that hangs is given up after 20 + 20 s; gRPC's own 300 + 120 s would hold its stacks for minutes.
-    "RAY_grpc_keepalive_time_ms": "20000",
-    "RAY_grpc_keepalive_timeout_ms": "20000",
+    "RAY_grpc_client_keepalive_time_ms": "20000",
+    "RAY_grpc_client_keepalive_timeout_ms": "20000",
     "RAY_task_oom_retries": "3",  # else a stack that does not fit is begun again for ever
 }
 
@@ -91,6 +92,7 @@ def _together(
     tally, mark, here = Tally.bind(ray), _marked(), identity() | {"folder": str(Path.cwd())}
     # ray.remote here and not as a decorator: the tests' type checker wraps what it finds at a module's top.
     task = ray.remote(_task)
+    head = Head(ray.get_runtime_context().gcs_address)
     submitted = [
         task.options(max_retries=settings.retries, **own).remote(job, number, tally, here, mark)
         for number, (job, own) in enumerate(zip(jobs, needs, strict=True))
@@ -99,6 +101,7 @@ def _together(
     try:
         while waiting:
             ready, _ = ray.wait(waiting, timeout=0.5)
+            head.ask()
             now = ray.get(tally.total.remote())
             progress(now - done)
             done = now
