@@ -66,6 +66,17 @@ def test_arms_with_unequal_trials_were_not_tuned_alike() -> None:
     assert said([*TRIED, cell("constrained", 1.0, 1.0) | {"model": "dust"}]) == "", "another model's"
 
 
+def test_arms_with_as_many_trials_at_unlike_rates_were_not_tuned_alike() -> None:
+    def said(*rows: dict) -> str:
+        return tuning.uneven(pd.DataFrame(rows), fake_params(), "ut")
+
+    begin = "the arms of ut tried unlike rates, or unlike numbers of seeds (in brackets): "
+    assert said(*TRIED[:3], *TRIED[5:8]) == begin + "0.01 (1) of constrained, 0.001 (1) of unconstrained"
+    again = TRIED[1] | {"seed": 101}
+    assert said(*TRIED, again) == begin + "0.004 (2) of constrained, 0.004 (1) of unconstrained"
+    assert said(*TRIED, again, again | {"arm": "unconstrained"}) == ""
+
+
 def test_a_study_of_rates_trains_every_arm_at_every_rate_and_changes_nothing_else() -> None:
     own = {"values": [0.001, 0.004], "seeds": [100]}
     params = fake_params({"study.rates_ut": STUDY, "profiles.demo.studies.rates_ut": own})

@@ -42,9 +42,26 @@ def trials(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def uneven(cells: pd.DataFrame, params: Params, model: str) -> str:
-    """P6: why the two arms of the comparison were not tuned alike, as far as the trials are listed; else empty."""
-    tried = trials(select(cells, model=model), params)
-    counts = {arm: int((tried["arm"] == arm).sum()) for arm in vars(params.comparison).values()}
-    if len(set(counts.values())) < 2:
-        return ""
-    return f"unequal trials of the rate of {model}: " + ", ".join(f"{n} of {arm}" for arm, n in counts.items())
+    """P6: why the two arms of the comparison were not tuned alike, as far as the trials are listed; else empty.
+
+    Alike: as many trials, and at the same rates with as many seeds each.
+    """
+    found = trials(select(cells, model=model), params)
+    columns = ["dataset", "layers", "eps", "lr", "seeds"]
+    tried = {
+        arm: set(select(found, arm=arm)[columns].itertuples(index=False, name=None))
+        for arm in vars(params.comparison).values()
+    }
+    ours, theirs = tried.values()
+    if len(ours) != len(theirs):
+        told = ", ".join(f"{len(own)} of {arm}" for arm, own in tried.items())
+        return f"unequal trials of the rate of {model}: {told}"
+    if ours != theirs:
+        told = ", ".join(f"{' '.join(_rates(own - (ours & theirs)))} of {arm}" for arm, own in tried.items())
+        return f"the arms of {model} tried unlike rates, or unlike numbers of seeds (in brackets): {told}"
+    return ""
+
+
+def _rates(tried: set[tuple]) -> list[str]:
+    """The rates alone, in words, in order."""
+    return [f"{lr:g} ({seeds})" for *_, lr, seeds in sorted(tried)]
