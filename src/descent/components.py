@@ -26,6 +26,7 @@ PLACES = {
     "tasks.lm.datasets": ("LABEL", "TREE", "ADDRESS", "INSTRUCTIONS", "PROMPTS"),
 }
 TASKS = ("video", "text", "lm")
+TRAINED = "gaussian"  # of shifts, the noise of training, of which all the paper's sweeps are
 
 
 def names(place: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from descent import components, former
+from descent import components, former, names
 from descent.errors import UserError
 from descent.io.core_yaml import read
 from descent.primal_dual.problem import Problem
@@ -68,29 +68,30 @@ class Params(Schema):
 
     @model_validator(mode="after")
     def _names_exist(self) -> "Params":
-        _known("profile", [self.profile], self.profiles)
-        _known("arms", self.arms, self.components["arms"])
-        _known("method (one of arms)", [self.method], self.arms)
-        _known("comparison (of arms)", [self.comparison.ours, self.comparison.baseline], self.arms)
-        _known("studies", self.studies, self.study)
-        _known("objectives", self.objectives, self.components["arms"])
+        names.known("profile", [self.profile], self.profiles)
+        names.known("arms", self.arms, self.components["arms"])
+        names.known("method (one of arms)", [self.method], self.arms)
+        names.known("comparison (of arms)", [self.comparison.ours, self.comparison.baseline], self.arms)
+        names.known("studies", self.studies, self.study)
+        names.known("objectives", self.objectives, self.components["arms"])
         for task in components.TASKS:
             section, grids = getattr(self, task), getattr(self.budget, task)
-            _known(f"{task}.datasets", section.datasets, self.components[f"tasks.{task}.datasets"])
-            _known(f"{task}.datasets", section.datasets, self.budget.data)
-            _known(f"{task}.models", section.models, self._models_of(task))
+            names.known(f"{task}.datasets", section.datasets, self.components[f"tasks.{task}.datasets"])
+            names.known(f"{task}.datasets", section.datasets, self.budget.data)
+            names.known(f"{task}.models", section.models, self._models_of(task))
             for where, shifts in (
                 (f"{task}.evaluation.shifts", section.evaluation.shifts),
                 (f"profiles.{self.profile}.{task}.shifts", grids.shifts or []),
             ):
-                _known(where, shifts, self.components["shifts"])
-                _fit(where, shifts, task, self.components["shifts"])
-                _known(where, shifts, self.shifts)
+                names.known(where, shifts, self.components["shifts"])
+                names.fit(where, shifts, task, self.components["shifts"])
+                names.known(where, shifts, self.shifts)
+            names.judged(task, section, grids, self.profile)
             for model in section.models:
-                _known("models", [model], self.models)
-                _known(f"profiles.{self.profile}.{task}.models", [self._root(model)], grids.models)
+                names.known("models", [model], self.models)
+                names.known(f"profiles.{self.profile}.{task}.models", [self._root(model)], grids.models)
             for name in self.tokenizers(task):
-                _known(f"profiles.{self.profile}.{task}.tokenizers", [name], grids.tokenizers)
+                names.known(f"profiles.{self.profile}.{task}.tokenizers", [name], grids.tokenizers)
         return self
 
     def _models_of(self, task: str) -> list[str]:
@@ -240,21 +241,6 @@ class Params(Schema):
         task, tokenizer = getattr(self, study.task), self.tokenizer(study.model)
         prepared = tokenizer in self.tokenizers(study.task) if tokenizer else True
         return study.dataset in task.datasets and (study.model in task.models or (study.alone and prepared))
-
-
-def _known(where: str, names: Any, choices: Any) -> None:
-    for name in names:
-        if name not in choices:
-            raise ValueError(f"{where}: unknown name {name!r}; known: {', '.join(choices)}")
-    if len(set(names)) < len(list(names)):
-        raise ValueError(f"{where}: a name stands there twice: {', '.join(map(str, names))}")
-
-
-def _fit(where: str, shifts: list[str], task: str, known: dict[str, dict[str, Any]]) -> None:
-    for name in shifts:
-        if task not in known[name]["TASKS"]:
-            fitting = ", ".join(other for other, said in known.items() if task in said["TASKS"])
-            raise ValueError(f"{where}: {name} does not fit {task}; shifts that do: {fitting}")
 
 
 def _told(where: str, names: Any, choices: Any, profile: str) -> None:

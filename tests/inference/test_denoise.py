@@ -1,5 +1,9 @@
 """A clip goes through a model as its training sequences do, and comes back whole and in place."""
 
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import cv2
@@ -8,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from descent.errors import UserError
+from descent.errors import UserError, sentence
 from descent.inference import denoise, pictures
 from descent.models.parts.denoiser import Denoiser
 from descent.tasks.video.clips import clip_at, frame_rate
@@ -99,6 +103,30 @@ def test_columns_stand_side_by_side_in_order() -> None:
     below = shown[:, pictures.CAPTION :]
     assert [int(below[0, 0, n * (6 + pictures.GAP)]) for n in range(3)] == [0, 255, 128]
     assert shown.shape[2] == 18 + 2 * pictures.GAP and shown[:, : pictures.CAPTION].max() > 0
+
+
+@pytest.mark.parametrize("rate", [25.0, None])
+def test_a_full_disk_loses_nothing_and_is_no_success(tmp_path: Path, rate: float | None) -> None:
+    out, frames = tmp_path / "denoised", np.random.default_rng(0).integers(0, 256, (20, 64, 64), np.uint8)
+    (first,) = pictures.write(out, {"clip": frames}, rate)
+    before = sorted((path.name, path.stat().st_size) for path in out.rglob("*"))
+    with files_of_at_most(3000), pytest.raises(OSError) as told:
+        pictures.write(out, {"clip": frames}, rate)
+    assert "the disk is full" in sentence(told.value)
+    assert sorted((path.name, path.stat().st_size) for path in out.rglob("*")) == before and first.exists()
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """As a disk with so much room: a file that grows beyond it fails."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    told = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, told)
 
 
 @pytest.mark.parametrize("name", ["nothing.avi", "empty", "words.txt"])

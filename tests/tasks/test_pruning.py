@@ -121,6 +121,15 @@ def test_the_parameters_of_all_branches_and_experiments_are_read() -> None:
     assert sorted(params.eps for params in pruning.every_params()) == [0.1, 0.2, 0.3]
 
 
+def test_a_git_that_cannot_answer_keeps_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    write_params(Path(), TINY)
+    assert len(pruning.every_params()) == 1, "a folder without a repository has this file alone"
+    git("init", "-q")
+    monkeypatch.setenv("GIT_DIR", "/nonexistent")
+    with pytest.raises(UserError, match=r"git cannot tell what branches .*not a git repository.*kept whole"):
+        pruning.every_params()
+
+
 def test_parameters_that_cannot_be_read_stop_it() -> None:
     write_params(Path(), {"gamma": 1})
     with pytest.raises(UserError, match=r"cannot be read by this code.*\n.*is not right:\n  gamma: unknown key"):

@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis.results import COLUMNS
-from descent.components import TASKS
+from descent.components import TASKS, TRAINED
 from descent.config import Params
 from descent.errors import UserError
 
-TRAINED = "gaussian"  # the noise of training, of which all the paper's sweeps are
 TRANSFER = "transfer"  # in place of a shift: the noise of training on other data sets, or by kind of test text
 UNSEEN = " (unseen)"  # ends the name of a kind of text that training has not seen
 CELL = ["profile", "experiment", "dataset", "model", "arm", "layers", "eps", "seed", "varied"]

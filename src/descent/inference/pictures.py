@@ -1,5 +1,6 @@
 """Sequences of gray pictures as files: side by side, as videos or as folders of frames."""
 
+import errno
 from pathlib import Path
 
 import cv2
@@ -38,17 +39,24 @@ def write(
 
     Each is <name>.avi at `rate` frames a second, or, without a rate, <name>/000000.png and so on; beside it is its
     middle picture, <name>.png.
+
+    Raises:
+        OSError: the disk is full.
     """
     with atomic_folder(out) as folder:
         for name, frames in sequences.items():
-            cv2.imwrite(str(folder / f"{name}.png"), frames[len(frames) // 2])
+            _write_picture(folder / f"{name}.png", frames[len(frames) // 2])
             if rate is None:
                 (folder / name).mkdir()
                 for number, frame in enumerate(frames):
-                    cv2.imwrite(str(folder / name / f"{number:06}.png"), frame)
+                    _write_picture(folder / name / f"{number:06}.png", frame)
             else:
                 _write_video(folder / f"{name}.avi", frames, rate)
     return [out / (name if rate is None else f"{name}.avi") for name in sequences]
+
+
+def _write_picture(path: Path, picture: UInt8[np.ndarray, "rows columns"]) -> None:
+    path.write_bytes(cv2.imencode(".png", picture)[1])  # OpenCV's own writing does not tell of a full disk
 
 
 def _write_video(path: Path, frames: UInt8[np.ndarray, "frames rows columns"], rate: float) -> None:
@@ -57,3 +65,10 @@ def _write_video(path: Path, frames: UInt8[np.ndarray, "frames rows columns"], r
     for frame in frames:
         video.write(frame)
     video.release()
+    written = cv2.VideoCapture(str(path))
+    count = 0
+    while written.grab():
+        count += 1
+    written.release()
+    if count < len(frames):  # neither does its writing of videos
+        raise OSError(errno.ENOSPC, f"{count} of {len(frames)} frames were written", str(path))

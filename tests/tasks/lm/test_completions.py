@@ -13,6 +13,7 @@ from descent.cells import Cell
 from descent.errors import UserError
 from descent.models.causal_lm import CausalLM
 from descent.paths import completions_folder
+from descent.runner import store
 from descent.tasks.common import scored
 from descent.tasks.lm import completions, judge
 from descent.tasks.lm.completions import complete, prompt_noise
@@ -102,9 +103,29 @@ def test_of_several_levels_and_seeds_the_headline_cell_of_the_first_seed_writes(
     data = enter_lm_project(tmp_path, monkeypatch)
     wrote: list[Cell] = []
     monkeypatch.setattr(completions, "_write", lambda params, data, item, cell, folder: wrote.append(cell))
+    monkeypatch.setattr(store, "record", lambda runs, cell: {"diverged": False})
     params = lm_params({"profiles.demo.lm": {"eps": [0.0, 1.0], "seeds": [2, 1]}})
     completions.write_all(params, data, lm_item(params))
     assert [(cell.arm, cell.eps, cell.seed) for cell in wrote] == [(arm, 0.25, 1) for arm in params.arms]
+
+
+def test_of_an_arm_that_diverged_nothing_is_written_and_another_seed_stands_in_for_one_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = enter_lm_project(tmp_path, monkeypatch)
+    wrote: list[tuple[str, int]] = []
+    monkeypatch.setattr(
+        completions, "_write", lambda params, data, item, cell, folder: wrote.append((cell.arm, cell.seed))
+    )
+    lost = {("constrained", 1), ("constrained", 2), ("unconstrained", 1)}
+    monkeypatch.setattr(store, "record", lambda runs, cell: {"diverged": (cell.arm, cell.seed) in lost})
+    params = lm_params(
+        {"profiles.demo.lm": {"eps": [], "seeds": [1, 2]}, "arms": ["constrained", "unconstrained"]}
+    )
+    completions.write_all(params, data, lm_item(params))
+    assert wrote == [("unconstrained", 2)]
+    folder = completions_folder(data.name) / "constrained"
+    assert {path.read_text() for path in folder.iterdir()} == {"[]\n"} and len(list(folder.iterdir())) == 2
 
 
 def test_without_a_model_there_is_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,6 +146,15 @@ def test_without_key_package_or_completions_the_judge_says_so(
         judge.win_rates(tmp_path, *PAIR, [1.0], ASKED)
     install(monkeypatch, lambda **asked: None)
     with pytest.raises(UserError, match=r"gamma1.0.json is missing"):
+        judge.win_rates(tmp_path, *PAIR, [1.0], ASKED)
+    (tmp_path / PAIR[0]).mkdir()
+    file = tmp_path / PAIR[0] / "gamma1.0.json"
+    for cut in ("", '[{"instruction": '):
+        file.write_text(cut)
+        with pytest.raises(UserError, match=r"gamma1.0.json is missing or cut short: run `dvc repro --force"):
+            judge.win_rates(tmp_path, *PAIR, [1.0], ASKED)
+    file.write_text("[]")
+    with pytest.raises(UserError, match=r"holds no completions: training of that arm diverged"):
         judge.win_rates(tmp_path, *PAIR, [1.0], ASKED)
 
 

@@ -69,6 +69,13 @@ def test_lines_and_tables_are_read_too_and_prompts_beside_them() -> None:
     ]
 
 
+def test_a_table_whose_columns_are_numbers_is_told() -> None:
+    Path("local").mkdir(exist_ok=True)
+    pd.DataFrame({0: ["Hi"], 1: ["x"]}).to_parquet("local/train-00000.parquet")
+    with pytest.raises(UserError, match="has no column 'instruction', only 0, 1"):
+        raw.fetch("alpaca", Source(path="local"), ".", Path("raw"))
+
+
 @pytest.mark.parametrize(
     ("rows", "told"),
     [

@@ -148,8 +148,10 @@ def test_load_gives_the_splits_and_what_describes_them(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "lost", ["everything", "meta.json", "test_tokens.npy", "frequencies.npy", "texts", "tokens"]
+    "lost",
+    ["everything", "meta.json", "test_tokens.npy", "frequencies.npy", "texts", "tokens", "emptied", "null", "zip"],
 )
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # numpy leaves the file open
 def test_incomplete_data_are_told(lost: str, folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "mnli/bert"
     if lost != "everything":
@@ -157,6 +159,12 @@ def test_incomplete_data_are_told(lost: str, folder: Path, tmp_path: Path) -> No
         for path in folder.iterdir():
             if path.name != lost:
                 (copy / path.name).write_bytes(path.read_bytes())
+    if lost == "emptied":  # as a power cut leaves a file
+        (copy / "train_offsets.npy").write_bytes(b"")
+    if lost == "zip":
+        (copy / "frequencies.npy").write_bytes(b"PK\x03\x04 and no more")
+    if lost == "null":
+        (copy / "meta.json").write_text("null")
     if lost == "texts":
         np.save(copy / "train_labels.npy", np.zeros(3, np.int64))
     if lost == "tokens":

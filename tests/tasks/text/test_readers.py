@@ -160,6 +160,15 @@ def test_the_folder_with_both_parts_is_found_among_others(tmp_path: Path) -> Non
     assert sorted_rows(parts["train"].table) == sorted(PAIRS["train"])
 
 
+def test_a_file_beside_the_one_that_is_named_as_the_part_is_no_shard_of_it(tmp_path: Path) -> None:
+    for name in ("train", "train_small", "test", "test_old"):
+        rows = [{"text": f"{name} {number}", "label": label} for number, label in enumerate(("sport", "world"))]
+        json_lines(tmp_path / f"{name}.jsonl", rows)
+    parts = readers.read(OURS, tmp_path)
+    assert parts["train"].table["text"].tolist() == ["train 0", "train 1"]
+    assert parts["test"].table["text"].tolist() == ["test 0", "test 1"]
+
+
 @pytest.mark.parametrize("labels", [[0, 1, 1], ["0", "1", "1"], ["sport", "world", "world"]])
 def test_labels_are_numbers_digits_or_names(labels: list, tmp_path: Path) -> None:
     for split in ("train", "test"):

@@ -2,6 +2,7 @@
 
 import json
 import textwrap
+from itertools import zip_longest
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -43,9 +44,10 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         for edge, (head, color) in zip(edges, heads.items(), strict=True):
             figure.text(edge + 0.01, top / height, head, color=color, weight="bold", va="top")
         top -= 0.22
-        for rows in list(zip(*found.values(), strict=True))[:SHOWN]:
+        for rows in list(zip_longest(*found.values()))[:SHOWN]:
             figure.add_artist(Line2D([0.01, 0.99], [top / height] * 2, color="#cccccc", linewidth=0.5))
-            texts = [rows[0]["instruction"], *(row["output"] or "(nothing)" for row in rows)]
+            asked = next(row["instruction"] for row in rows if row)
+            texts = [asked, *map(_told, rows)]
             for edge, width, text in zip(edges, WIDTHS, texts, strict=False):
                 figure.text(edge + 0.01, (top - 0.05) / height, _wrapped(text, width), va="top", fontsize=7)
             top -= 0.58
@@ -64,6 +66,11 @@ def read() -> dict[str, list[dict[str, str]]]:
         return json.loads(TEXTS.read_text())
     except FileNotFoundError:
         raise UserError(f"{TEXTS} is missing: run `dvc repro` (stage collect makes it)") from None
+
+
+def _told(row: dict[str, str] | None) -> str:
+    """What an arm makes of a prompt; all cells of one that has no completions diverged."""
+    return (row["output"] or "(nothing)") if row else "(no model: training diverged)"
 
 
 def _wrapped(text: str, width: float) -> str:

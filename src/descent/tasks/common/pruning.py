@@ -80,8 +80,18 @@ def _read(where: str, text: str) -> Params:
 
 
 def _git(*words: str) -> str:
-    """What git says; nothing where there is no such file or no repository."""
-    return subprocess.run(["git", *words], capture_output=True, text=True).stdout
+    """What git says; nothing where there is no such file, or no repository.
+
+    Raises:
+        UserError: it cannot say what branches there are.
+    """
+    found = subprocess.run(["git", *words], capture_output=True, text=True)
+    if found.returncode and words[0] == "for-each-ref" and Path(".git").exists():
+        reason = (found.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        raise UserError(
+            f"git cannot tell what branches and experiments ask for ({reason}): the store is kept whole"
+        )
+    return found.stdout
 
 
 def _asked(params: Params) -> Iterator[tuple[tuple, str]]:

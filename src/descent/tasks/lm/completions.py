@@ -15,6 +15,7 @@ from descent.io.folders import atomic_folder
 from descent.io.progress import Bar
 from descent.models.causal_lm import CausalLM
 from descent.paths import completions_folder
+from descent.runner import store
 from descent.runner.items import Item
 from descent.tasks.common.looks import trained
 from descent.tasks.lm.data import Instructions
@@ -33,13 +34,20 @@ def file_name(gamma: float) -> str:
 def write_all(params: Params, data: Instructions, item: Item) -> None:
     """The completions of every arm of a model, in one folder written whole: <arm>/gamma<level>.json.
 
-    An arm's are those of its first cell at the headline level.
+    An arm's are those of its first cell at the headline level that did not diverge; without one its files are
+    empty lists.
     """
     known = [cell for cell in item.cells if cell.eps == headline(params, "lm")]
     with atomic_folder(completions_folder(data.name)) as folder:
         for arm in params.arms:
-            cell = next(cell for cell in known if cell.arm == arm)
-            _write(params, data, item, cell, folder / arm)
+            own = [cell for cell in known if cell.arm == arm]
+            sound = [cell for cell in own if not store.record(item.runs, cell)["diverged"]]
+            (folder / arm).mkdir()
+            if sound:
+                _write(params, data, item, sound[0], folder / arm)
+            else:
+                for gamma in params.lm.completions.gammas:
+                    (folder / arm / file_name(gamma)).write_text("[]\n")
 
 
 def _write(params: Params, data: Instructions, item: Item, cell: Cell, folder: Path) -> None:
@@ -51,7 +59,6 @@ def _write(params: Params, data: Instructions, item: Item, cell: Cell, folder: P
     Raises:
         UserError: the cell is missing.
     """
-    folder.mkdir()
     wanted = params.lm.completions
     speaker = data.speaker()
     first = [] if data.begin is None else [data.begin]

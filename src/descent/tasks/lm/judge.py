@@ -63,6 +63,12 @@ def _rates(one: Path, other: Path, gamma: float, judge: Judge) -> dict[str, floa
 
 def _outputs(path: Path) -> list[dict[str, str]]:
     try:
-        return json.loads(path.read_text())
-    except FileNotFoundError:
-        raise UserError(f"{path} is missing: run `dvc repro evaluate_lm`") from None
+        rows = json.loads(path.read_text())
+    except (FileNotFoundError, ValueError):
+        raise UserError(f"{path} is missing or cut short: run `dvc repro --force evaluate_lm`") from None
+    if not rows:
+        raise UserError(
+            f"{path} holds no completions: training of that arm diverged, or no prompt leaves room for a response "
+            "(raise lm.max_tokens)"
+        )
+    return rows

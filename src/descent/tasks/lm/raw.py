@@ -69,7 +69,9 @@ def clean(table: pd.DataFrame, where: str, tree: str) -> tuple[pd.DataFrame, dic
     """
     missing = [name for name in ("instruction", "output") if name not in table]
     if missing:
-        raise UserError(f"{where} has no column {missing[0]!r}, only {', '.join(table.columns)}; expected {tree}")
+        raise UserError(
+            f"{where} has no column {missing[0]!r}, only {', '.join(map(str, table.columns))}; expected {tree}"
+        )
     table = table.reindex(columns=COLUMNS).fillna("")
     for name in COLUMNS:
         if not table[name].map(lambda value: isinstance(value, str)).all():
@@ -121,7 +123,9 @@ def _frame(dataset: ModuleType, path: Path) -> pd.DataFrame:
 def _prompts(table: pd.DataFrame, where: str) -> pd.DataFrame:
     """instruction and dataset of AlpacaEval's prompts."""
     if "instruction" not in table:
-        raise UserError(f"{where}: the prompts have no column 'instruction', only {', '.join(table.columns)}")
+        raise UserError(
+            f"{where}: the prompts have no column 'instruction', only {', '.join(map(str, table.columns))}"
+        )
     told = pd.DataFrame({"instruction": table["instruction"], "dataset": table.get("dataset", "prompts")})
     told["dataset"] = told["dataset"].fillna("prompts")
     told = told[told["instruction"].map(lambda value: isinstance(value, str) and bool(value.strip()))]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -98,7 +99,7 @@ def opened(folder: Path, task: str, keys: Sequence[str]) -> dict[str, Any]:
         if len(frequencies) != meta["vocabulary"]:
             raise ValueError("frequencies.npy is of another vocabulary")
         return {key: meta[key] for key in keys} | {"frequencies": frequencies}
-    except (OSError, ValueError, KeyError):
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile):
         stage = f"preprocess_{task}@{folder.parent.name}"
         raise UserError(f"{folder} is missing or incomplete: run `dvc repro --force {stage}`") from None
 

@@ -71,9 +71,11 @@ def locate(root: Path, form: Layout) -> dict[str, list[Path]]:
 
 
 def _files(folder: Path, beginnings: tuple[str, ...]) -> list[Path]:
-    """The files of one part in one format: all shards of it, or the one file."""
+    """The files of one part in one format: the one that is named as the part is, else all shards of it."""
     for beginning in beginnings:
         for suffix in SUFFIXES:
+            if (whole := folder / f"{beginning}{suffix}").is_file():
+                return [whole]
             if files := sorted(path for path in folder.glob(f"{beginning}*{suffix}") if path.is_file()):
                 return files
     return []

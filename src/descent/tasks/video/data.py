@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -205,7 +206,7 @@ def load(folder: Path) -> Prepared:
             clips={split: [tuple(clip) for clip in clips] for split, clips in meta["clips"].items()},
             **{key: meta[key] for key in ("sigma", "mean", "rms", "size", "patch", "digest", "synthetic")},
         )
-    except (FileNotFoundError, EOFError, ValueError, KeyError, TypeError):
+    except (FileNotFoundError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile):
         raise UserError(
             f"{folder} is missing or incomplete: run `dvc repro --force preprocess_video@{folder.name}`"
         ) from None

@@ -1,0 +1,41 @@
+"""The lists of names in params.yaml, and what must be among them."""
+
+from typing import Any
+
+from descent.components import TRAINED
+
+
+def known(where: str, names: Any, choices: Any) -> None:
+    """Raises ValueError where a name is none of these, or stands there twice."""
+    for name in names:
+        if name not in choices:
+            raise ValueError(f"{where}: unknown name {name!r}; known: {', '.join(choices)}")
+    if len(set(names)) < len(list(names)):
+        raise ValueError(f"{where}: a name stands there twice: {', '.join(map(str, names))}")
+
+
+def fit(where: str, shifts: list[str], task: str, declared: dict[str, dict[str, Any]]) -> None:
+    """Raises ValueError where one of the shifts is of other tasks than this, as they declare."""
+    for name in shifts:
+        if task not in declared[name]["TASKS"]:
+            fitting = ", ".join(other for other, said in declared.items() if task in said["TASKS"])
+            raise ValueError(f"{where}: {name} does not fit {task}; shifts that do: {fitting}")
+
+
+def judged(task: str, section: Any, grids: Any, profile: str) -> None:
+    """Raises ValueError where the models of a task could not be judged.
+
+    Args:
+        section: the task's, of params.yaml.
+        grids: the task's, of the profile.
+    """
+    if section.models and TRAINED not in (grids.shifts or section.evaluation.shifts):
+        raise ValueError(
+            f"{task}.evaluation.shifts (or the profile's) lack {TRAINED}, the noise of training, by which every "
+            "cell is judged: add it"
+        )
+    if task == "video" and section.models and grids.tokens >= (pixels := section.frame.patch**2):
+        raise ValueError(
+            f"profiles.{profile}.video.tokens is {grids.tokens}: a sequence of as many patches as a patch has "
+            f"pixels, {pixels}, would be taken for a frame; take fewer"
+        )
