@@ -1,7 +1,7 @@
 """Test texts as a shift of words sees them: their tokens as words, and those that it leaves as tokens again.
 
-A word is what stands between spaces in the tokenizer's own decoding: of WordPiece (`bert`) marks of punctuation are
-words too, of byte pairs (`roberta`, `llama`) they are parts of one. The same level is then not the same shift for both,
+A word is what stands between spaces in the tokenizer's own decoding: of WordPiece (`bert`) marks of punctuation
+are words too, of byte pairs (`roberta`) they are parts of one. The same level is then not the same shift for both,
 and models of unlike tokenizers are not compared by it; the two arms of a pair have one tokenizer.
 """
 
