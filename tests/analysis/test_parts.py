@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent.analysis import effects, parts, scorecard
+from descent.analysis import alike, effects, parts, scorecard
 from descent.analysis.summary import cells_table
 from descent.analysis.verdicts import NOT_TESTED
 from descent.errors import UserError
@@ -153,14 +153,27 @@ def test_parts_that_measured_otherwise_are_refused(
         parts.joined(folders, real_params())
 
 
-def test_only_claims_about_shifts_ask_for_the_same_shifts(tmp_path: Path) -> None:
-    for name, changes in (("one", {}), ("other", {"profiles.demo.text.shifts": ["gaussian"]})):
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"profiles.demo.text.shifts": ["gaussian"]}, "profiles.demo.text.shifts"),
+        ({"shifts.uniform.levels": [0.1]}, "shifts.uniform"),
+        ({"text.evaluation.energies": [4.0]}, "text.evaluation.energies"),
+    ],
+)
+def test_claims_about_shifts_alone_ask_for_the_same_shifts_and_of_one_model(
+    changes: dict[str, object], key: str, tmp_path: Path
+) -> None:
+    for name, own in (("one", {}), ("other", changes)):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "params.yaml").write_text(evidence.parameters(real_params(changes)))
+        (tmp_path / name / "params.yaml").write_text(evidence.parameters(real_params(own)))
     folders = [tmp_path / "one", tmp_path / "other"]
-    parts._check_alike("text_ood", folders)
-    with pytest.raises(UserError, match=r"pairs of text_shifts and differ in profiles.demo.text.shifts: publish"):
-        parts._check_alike("text_shifts", folders)
+    of_one = pd.DataFrame({"part": [0, 1], "model": ["ut_text", "ut_text"]})
+    of_two = pd.DataFrame({"part": [0, 1], "model": ["ut_text", "distilbert"]})
+    alike.check("text_ood", of_one, folders)
+    alike.check("text_shifts", of_two, folders)
+    with pytest.raises(UserError, match=f"pairs of text_shifts and differ in {key}: publish"):
+        alike.check("text_shifts", of_one, folders)
 
 
 @pytest.mark.slow

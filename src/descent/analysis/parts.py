@@ -10,12 +10,10 @@ again").
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
-import yaml
 
-from descent.analysis import again, preconditions, scorecard
+from descent.analysis import again, alike, preconditions, scorecard
 from descent.analysis.case import Case
 from descent.analysis.claims import CLAIMS
 from descent.analysis.evidence import Evidence
@@ -24,10 +22,6 @@ from descent.analysis.scorecard import FACTS, SETTING, WHOLE
 from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
-
-MEASURED = ("gammas", "noise_draws", "seed", "bootstrap")  # of an evaluation
-SHIFTED = ("energies", "shifts")  # of one beside these, where a claim is about shifts
-HELD = ("eps", "tolerance", "selection", "patch_loss")  # of a task
 
 
 def joined(folders: Sequence[Path], params: Params) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -47,7 +41,7 @@ def joined(folders: Sequence[Path], params: Params) -> tuple[pd.DataFrame, pd.Da
         judged.append(own := again.without(gone, own))
         holding = sorted(set(own["part"]))
         if len(holding) > 1:
-            _check_alike(str(claim), [folders[part] for part in holding])
+            alike.check(str(claim), own, folders)
             found += _facts(told, own, again.without(gone, trained), params)
         else:
             found += _of_one(told, holding)
@@ -86,34 +80,6 @@ def replaced(folders: Sequence[Path]) -> set[tuple[str, str, int]]:
     found = cells(folders)
     grid = found[found["experiment"].isin(TASKS) & found["trained"]]
     return again.replaced(grid, grid, folders)
-
-
-def _check_alike(claim: str, folders: Sequence[Path]) -> None:
-    """Effects of one claim are means over the same levels and resamples, of arms chosen by one rule; under shifts,
-    over those of the same list that tell of a model (a part that was published before P8: over all)."""
-    first, *others = (_measures(claim, folder) for folder in folders)
-    for folder, other in zip(folders[1:], others, strict=True):
-        for key in sorted({*first, *other}):
-            if first.get(key) != other.get(key):
-                raise UserError(
-                    f"{folders[0]} and {folder} hold pairs of {claim} and differ in {key}: publish one of them "
-                    "again with the other's"
-                )
-
-
-def _measures(claim: str, folder: Path) -> dict[str, Any]:
-    """What the scores of a part that a claim is judged by are, by the key in params.yaml."""
-    params = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))
-    experiment = CLAIMS[claim].experiment
-    task = experiment if experiment in TASKS else params["study"][experiment]["task"]
-    section, own = params[task], params["profiles"][params["profile"]][task]
-    found = {"comparison": params["comparison"]} | ({"eps": params["eps"]} if task == "video" else {})
-    found |= {f"{task}.{key}": section.get(key) for key in HELD}
-    asked = MEASURED + (SHIFTED if CLAIMS[claim].shifts else ())
-    found |= {f"{task}.evaluation.{key}": section["evaluation"].get(key) for key in asked}
-    return found | (
-        {f"profiles.{params['profile']}.{task}.shifts": own.get("shifts")} if asked != MEASURED else {}
-    )
 
 
 def _of_one(told: pd.DataFrame, holding: Sequence[int]) -> list[dict]:

@@ -1,0 +1,71 @@
+"""Whether published parts measured alike what the pairs of one claim say together."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from descent.analysis.claims import CLAIMS
+from descent.components import TASKS
+from descent.errors import UserError
+
+MEASURED = ("gammas", "noise_draws", "seed", "bootstrap")  # of an evaluation
+SHIFTED = ("energies", "shifts")  # of one beside these, where a claim is about shifts
+HELD = ("eps", "tolerance", "selection", "patch_loss")  # of a task
+
+Params = dict[str, Any]
+
+
+def check(claim: str, pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
+    """Effects of one claim are means over the same levels and resamples, of arms chosen by one rule; under shifts
+    those of one model are means over the same shifts at the same levels.
+
+    What an effect under shifts is a mean over depends on its model in any case: those that tell of it (of a part
+    that was published before P8 all).
+
+    Args:
+        pairs: of the claim, with their `model` and the number of their `part`.
+
+    Raises:
+        UserError: they are not.
+    """
+    _same(claim, [folders[part] for part in sorted(set(pairs["part"]))], _measures)
+    for _, own in pairs.groupby("model") if CLAIMS[claim].shifts else ():
+        _same(claim, [folders[part] for part in sorted(set(own["part"]))], _shifts)
+
+
+def _same(claim: str, folders: Sequence[Path], asked: Callable[[str, Params], Params]) -> None:
+    read = [yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8")) for folder in folders]
+    first, *others = (asked(claim, params) for params in read)
+    for folder, other in zip(folders[1:], others, strict=True):
+        for key in sorted({*first, *other}):
+            if first.get(key) != other.get(key):
+                raise UserError(
+                    f"{folders[0]} and {folder} hold pairs of {claim} and differ in {key}: publish one of them "
+                    "again with the other's"
+                )
+
+
+def _measures(claim: str, params: Params) -> Params:
+    """What the scores are that a claim is judged by, by the key in params.yaml."""
+    task = _task(claim, params)
+    section = params[task]
+    found = {"comparison": params["comparison"]} | ({"eps": params["eps"]} if task == "video" else {})
+    found |= {f"{task}.{key}": section.get(key) for key in HELD}
+    return found | {f"{task}.evaluation.{key}": section["evaluation"].get(key) for key in MEASURED}
+
+
+def _shifts(claim: str, params: Params) -> Params:
+    """Which shifts, and what is said of each."""
+    task, profile = _task(claim, params), params["profile"]
+    section, own = params[task]["evaluation"], params["profiles"][profile][task].get("shifts")
+    found = {f"{task}.evaluation.{key}": section.get(key) for key in SHIFTED}
+    told = {f"shifts.{name}": params["shifts"].get(name) for name in own or section["shifts"]}
+    return found | {f"profiles.{profile}.{task}.shifts": own} | told
+
+
+def _task(claim: str, params: Params) -> str:
+    experiment = CLAIMS[claim].experiment
+    return experiment if experiment in TASKS else params["study"][experiment]["task"]
