@@ -121,8 +121,11 @@ def by_part(folders: Sequence[Path], params: Params) -> str:
 
 def counted(folders: Sequence[Path], params: Params, page: str) -> str:
     """In a sentence, how often each verdict is what a part or a data set of one says by itself, and where to read
-    them; empty where none could test a claim."""
-    verdicts = pd.Series([row[-1].strip("*") for row in _by_part(folders, params)]).value_counts()
+    them; empty where none could test a claim. What `not_counted` tells is not among them: it may be one training
+    twice."""
+    aside = {(part, row["statement"]) for part, _, row in _aside(folders, params)}
+    told = [row for row in _by_part(folders, params) if (row[0], row[2]) not in aside]
+    verdicts = pd.Series([row[-1].strip("*") for row in told]).value_counts()
     counts = listed([f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdict in verdicts])
     return (
         f"Exploratory: published parts and their data sets, each judged by itself, give {verdicts.sum()} more "
@@ -136,18 +139,21 @@ def not_counted(folders: Sequence[Path], params: Params) -> str:
     """In a sentence, what parts say by themselves of primary claims in which another part counts in their place;
     empty where there is no such part."""
     told = []
+    for part, of, row in _aside(folders, params):
+        value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
+        told.append(f"{part} ({of}) on *{row['statement']}*: {value} ({low} to {high}), {row['verdict']}")
+    head = "Not counted, since another part holds the same settings with more trials or epochs"
+    return f"{head}: {'; '.join(told)}." if told else ""
+
+
+def _aside(folders: Sequence[Path], params: Params) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """The part, what of it, and the row of each primary claim tested there in which another part counts."""
     for dataset, model, number in sorted(parts.replaced(folders)):
-        folder, of = folders[number], in_words(params.components, f"{model} on {dataset}")
-        task = params.task_of(model)
+        folder, task = folders[number], params.task_of(model)
         for row in pd.read_csv(folder / "claims.csv").to_dict("records"):
             primary = row["group"] == "primary" and CLAIMS[row["claim"]].experiment == task
             if primary and row["verdict"] != NOT_TESTED:
-                value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
-                told.append(
-                    f"{folder.name} ({of}) on *{row['statement']}*: {value} ({low} to {high}), {row['verdict']}"
-                )
-    head = "Not counted, since another part holds the same settings with more trials or epochs"
-    return f"{head}: {'; '.join(told)}." if told else ""
+                yield folder.name, in_words(params.components, f"{model} on {dataset}"), row
 
 
 def by_rate(folders: Sequence[Path], params: Params) -> str:
