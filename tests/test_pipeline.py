@@ -172,6 +172,7 @@ def test_imports_go_downwards_and_in_no_circle() -> None:
         "schema",
         "io",
         "components",
+        "names",
         "former",
         "study",
         "config",

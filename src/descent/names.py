@@ -23,13 +23,13 @@ def fit(where: str, shifts: list[str], task: str, declared: dict[str, dict[str, 
 
 
 def judged(task: str, section: Any, grids: Any, profile: str) -> None:
-    """Raises ValueError where the models of a task could not be judged.
+    """Raises ValueError where what a task trains could not be judged.
 
     Args:
         section: the task's, of params.yaml.
         grids: the task's, of the profile.
     """
-    if section.models and TRAINED not in (grids.shifts or section.evaluation.shifts):
+    if TRAINED not in (grids.shifts or section.evaluation.shifts):
         raise ValueError(
             f"{task}.evaluation.shifts (or the profile's) lack {TRAINED}, the noise of training, by which every "
             "cell is judged: add it"

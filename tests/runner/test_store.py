@@ -200,7 +200,7 @@ IRRELEVANT = [
             "seed": 9,
             "batch": 9,
             "noise_draws": 1,
-            "shifts": ["salt_and_pepper"],
+            "shifts": ["gaussian", "salt_and_pepper"],
         }
     },
     {"shifts.salt_and_pepper.levels": [0.5]},

@@ -49,7 +49,7 @@ def first_screen(
         ),
         LEGEND,
         judged.counted(folders, params, f"{place}/{PARTS}"),
-        judged.not_counted(folders, params) if len(folders) > 1 else "",
+        judged.not_counted(folders, params),
         judged.by_rate(folders, params),
         f"Scope: {sections.compared(cells, params)}. [What the verdicts rest on]({place}/{PARTS}): every setting, "
         f"each model and each published part by itself; [protocol]({place}/PROTOCOL.md).",

@@ -148,7 +148,7 @@ def not_counted(folders: Sequence[Path], params: Params) -> str:
 
 def _aside(folders: Sequence[Path], params: Params) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """The part, what of it, and the row of each primary claim tested there in which another part counts."""
-    for dataset, model, number in sorted(parts.replaced(folders)):
+    for dataset, model, number in sorted(parts.replaced(folders) if len(folders) > 1 else ()):
         folder, task = folders[number], params.task_of(model)
         for row in pd.read_csv(folder / "claims.csv").to_dict("records"):
             primary = row["group"] == "primary" and CLAIMS[row["claim"]].experiment == task

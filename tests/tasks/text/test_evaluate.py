@@ -235,8 +235,6 @@ def test_a_study_is_scored_under_the_shift_of_training_alone(tokens: Tokens) -> 
         train_text(text_params(SHORT | shifts), word)
     assert set(measured(scored("ut_text", **shifts))["shift"]) == {TRAINED, "laplace"}
     assert set(measured(scored("alpha", **shifts))["shift"]) == {TRAINED}
-    with pytest.raises(UserError, match="add it to the shifts of text"):
-        scored("alpha", **{f"{BUDGET}.shifts": ["laplace"]})
 
 
 def test_of_a_stack_that_was_ended_the_shifts_that_were_done_are_kept_and_a_new_one_is_measured_alone(

@@ -9,7 +9,6 @@ from descent import paths
 from descent.analysis.select import TRAINED
 from descent.components import check, of_task
 from descent.config import Params
-from descent.errors import UserError
 from descent.io.folders import atomic_folder
 from descent.runner import acting, scores
 from descent.runner.executor import Job
@@ -45,18 +44,13 @@ def of_one_study(params: Params, name: str) -> pd.DataFrame:
     not `tested` what training and validation say, and no test data are looked at.
 
     Raises:
-        UserError: as of_dataset, or that shift is not in use.
+        UserError: as of_dataset.
     """
     item = of_study(params, name)
     if item is None:
         return pd.DataFrame()
     study = params.studied(name)
-    task = study.task
-    [(_, scoring)] = _asked(params, task, [item])
-    if TRAINED not in scoring.definitions:
-        raise UserError(
-            f"study {name} is scored under {TRAINED}, the noise of training: add it to the shifts of {task}"
-        )
+    [(_, scoring)] = _asked(params, study.task, [item])
     alone = replace(scoring, definitions={TRAINED: scoring.definitions[TRAINED]})
     asked = alone if study.tested else scores.untested(alone)
     return pd.concat(_tables(params, item.name, [item], [(item, asked)]))
