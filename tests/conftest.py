@@ -1,6 +1,20 @@
 """One thread a process: pytest-xdist already keeps the cores busy. No test asks a hub."""
 
 import os
+from collections.abc import Iterator
+
+import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["HF_HUB_OFFLINE"] = "1"  # else the libraries try for a minute
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_threads_before_a_fork() -> Iterator[None]:
+    """Cells train in forks of this process, and a fork of one that has started OpenMP's threads hangs."""
+    import torch
+
+    own, given = os.getpid(), torch.set_num_threads
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "set_num_threads", lambda count: given(1 if os.getpid() == own else count))
+        yield
