@@ -131,13 +131,13 @@ def values_of(params: Params) -> dict[str, Any]:
         ({"video.evaluation.shifts": ["gaussian"] * 2}, "video.evaluation.shifts", "twice"),
         (
             {"text.evaluation.shifts": ["uniform"]},
-            "text.evaluation.shifts (or the profile's) lack gaussian",
-            "the noise of training",
+            "text.evaluation.shifts",
+            "gaussian, the noise of training, is missing",
         ),
         (
             {"video.frame": {"size": 16, "patch": 4}, "profiles.demo.video.tokens": 16},
-            "profiles.demo.video.tokens is 16",
-            "would be taken for a frame",
+            "profiles.demo.video.tokens",
+            "a sequence of 16 patches, of which each has 16 pixels, would be taken for a frame",
         ),
         (
             {"models.ut_text.tokenizer": "gpt"},
@@ -149,7 +149,7 @@ def values_of(params: Params) -> dict[str, Any]:
 )
 def test_a_wrong_value_is_refused_with_its_path(tmp_path: Path, changes: dict, path: str, told: str) -> None:
     message = refused(tmp_path, changes=changes)
-    assert f" {path}" in message and told in message, message
+    assert f" {path}:" in message and told in message, message
     assert "params.yaml is not right" in message and "pydantic" not in message
 
 

@@ -30,12 +30,12 @@ def judged(task: str, section: Any, grids: Any, profile: str) -> None:
         grids: the task's, of the profile.
     """
     if TRAINED not in (grids.shifts or section.evaluation.shifts):
+        where = f"profiles.{profile}.{task}.shifts" if grids.shifts else f"{task}.evaluation.shifts"
         raise ValueError(
-            f"{task}.evaluation.shifts (or the profile's) lack {TRAINED}, the noise of training, by which every "
-            "cell is judged: add it"
+            f"{where}: {TRAINED}, the noise of training, is missing: every cell is judged by it, add it"
         )
     if task == "video" and section.models and grids.tokens >= (pixels := section.frame.patch**2):
         raise ValueError(
-            f"profiles.{profile}.video.tokens is {grids.tokens}: a sequence of as many patches as a patch has "
-            f"pixels, {pixels}, would be taken for a frame; take fewer"
+            f"profiles.{profile}.video.tokens: a sequence of {grids.tokens} patches, of which each has {pixels} "
+            "pixels, would be taken for a frame; take fewer"
         )

@@ -76,6 +76,7 @@ def _files(folder: Path, beginnings: tuple[str, ...]) -> list[Path]:
         for suffix in SUFFIXES:
             if (whole := folder / f"{beginning}{suffix}").is_file():
                 return [whole]
+        for suffix in SUFFIXES:
             if files := sorted(path for path in folder.glob(f"{beginning}*{suffix}") if path.is_file()):
                 return files
     return []
