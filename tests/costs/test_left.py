@@ -48,15 +48,19 @@ def test_trials_and_followers_are_looked_up_in_the_store_under_the_parameters_of
 
     assert len(left(params)) == 6
     train_text(text_params(changes | {BUDGET: {"seeds": [0]}}), "ut_text")
-    later = [("replay", 0), ("replay", 1)]  # who follows waits for all trials
-    assert left(params) == [("constrained", 1), ("unconstrained", 1), *later]
+    assert left(params) == [("constrained", 1), ("unconstrained", 1), ("replay", 1)]
     item = train_text(params, "ut_text")
     assert left(params) == []
     assert len(left(text_params(changes | {"text.tolerance": 0.5}))) == 6, "records of other parameters"
+    deeper = text_params(changes | {f"{BUDGET}.models.ut_text": {"layers": [2, 1]}})
+    both = grid(deeper, "text", "imdb", "ut_text")
+    more = [cell for cell in Left(deeper).of_prepared(both[0], both) if cell.eps == 0.0]
+    assert {cell.layers for cell in more} == {1} and len(more) == 6, "a depth more ends no search of another"
     first = store.record(item.runs, every[0])["fingerprint"]
     shutil.rmtree(item.runs)
     assert left(params) == [], "the store has them"
     shutil.rmtree(store.folder(first))
+    later = [("replay", 0), ("replay", 1)]  # their twins are not known to be there
     assert left(params) == [("constrained", 0), ("constrained", 1), *later]
     train_text(params, "ut_text")
     (store.folder(first) / "cell.json").write_text("{")

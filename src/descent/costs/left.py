@@ -61,8 +61,8 @@ class Left:
 def _names(item: Item) -> dict[Cell, str]:
     """Names in the store of all cells whose setting is known.
 
-    What chooses the others' (a search, or a cell of another arm) is replayed on what the store has, up to the
-    first round that is not all there.
+    What chooses the others' (a search, or a cell of another arm) is replayed on what the store has: what follows a
+    cell that is not there has no name yet.
 
     Raises:
         UserError: a cell follows one of an arm that is not in use.
@@ -73,10 +73,9 @@ def _names(item: Item) -> dict[Cell, str]:
     while asked:
         own = {cell: item.fingerprint(cell, setting) for cell, setting in asked.items()}
         names |= own
-        if not all(store.folder(name).is_dir() for name in own.values()):
-            break
+        there = {cell: name for cell, name in own.items() if store.folder(name).is_dir()}
         try:
-            asked = rounds.send(own)
+            asked = rounds.send(there)
         except (StopIteration, OSError, ValueError, LookupError):  # the last round; damage, which training mends
             break
     return names

@@ -1,7 +1,7 @@
 """Arms whose settings are made from another arm's finished cells, which train first."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import pandas as pd
@@ -20,34 +20,35 @@ def twin(cell: Cell) -> Cell | None:
     return None if leader is None else replace(cell, arm=leader)
 
 
-def in_turn(rounds: Callable[[], Rounds], followers: dict[Cell, Setting]) -> Rounds:
-    """The rounds of the other cells, then one with the followers, whose twins are known by then.
+def in_turn(rounds: Callable[[], Rounds], others: Collection[Cell], followers: dict[Cell, Setting]) -> Rounds:
+    """The rounds of the other cells, then one with the followers of those whose names were sent.
 
     Raises:
-        UserError: a twin is not among the cells of the other rounds.
+        UserError: a twin is not among the other cells.
     """
+    if apart := sorted({cell.arm for cell in followers if twin(cell) not in others}):
+        arm, leader = apart[0], load("arms", apart[0]).FOLLOWS
+        raise UserError(
+            f"{arm} takes its weights from the cells of {leader}, and there are none: add {leader} to `arms` (or "
+            f"to the study), or take {arm} out"
+        )
     trained: dict[Cell, str] = {}
-    others = rounds()
-    settings = next(others, None)
+    asked = rounds()
+    settings = next(asked, None)
     while settings:
         names = yield settings
         trained |= names
         try:
-            settings = others.send(names)
+            settings = asked.send(names)
         except StopIteration:
             settings = None
-    yield {cell: _following(cell, setting, trained) for cell, setting in followers.items()}
+    known = {cell: setting for cell, setting in followers.items() if twin(cell) in trained}
+    yield {cell: _following(setting, trained[twin(cell)]) for cell, setting in known.items()}
 
 
-def _following(cell: Cell, setting: Setting, trained: dict[Cell, str]) -> Setting:
-    """With the twin's learning rate, and values made from its history."""
-    leader = twin(cell)
-    if leader not in trained:
-        raise UserError(
-            f"{cell.arm} takes its weights from the cells of {leader.arm}, and there are none: "
-            f"add {leader.arm} to `arms` (or to the study), or take {cell.arm} out"
-        )
-    place = store.folder(trained[leader])
+def _following(setting: Setting, leader: str) -> Setting:
+    """With the learning rate of the twin, by its name in the store, and values made from its history."""
+    place = store.folder(leader)
     record = json.loads((place / "cell.json").read_text())
     values = setting.values.following(pd.read_csv(place / "history.csv"), record["diverged"])
     return replace(setting, lr=record["setting"]["lr"], values=values)

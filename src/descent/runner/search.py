@@ -36,13 +36,15 @@ def trials(base: dict[Cell, Setting], search: Search, score: Callable[[str], flo
     """One round a seed, which is the number of a trial: every (arm, depth, eps) has a study of its own.
 
     The first trial is the value in use; the others are proposed by a tree-structured Parzen estimator that knows
-    the scores of the trials before. Arms that vary nothing train as many seeds.
+    the scores of the trials before. Arms that vary nothing train as many seeds. A study of which a trial is not
+    among the names that are sent is asked no more.
 
     Args:
         base: the values in use; what the search varies are multiples of them.
         score: of a finished cell by its name in the store, the smaller the better; infinite where it diverged.
     """
     studies: dict[tuple[str, int, float], optuna.Study] = {}
+    ended: set[tuple[str, int, float]] = set()
     for number, seed in enumerate(sorted({cell.seed for cell in base})):
         open_trials: dict[Cell, optuna.Trial] = {}
         proposed: dict[Cell, Setting] = {}
@@ -52,6 +54,8 @@ def trials(base: dict[Cell, Setting], search: Search, score: Callable[[str], flo
                 proposed[cell] = base[cell]
                 continue
             key = (cell.arm, cell.layers, cell.eps)
+            if key in ended:
+                continue
             if key not in studies:
                 studies[key] = _study(search, cell.layers, cell.eps)
             if number == 0:
@@ -60,7 +64,11 @@ def trials(base: dict[Cell, Setting], search: Search, score: Callable[[str], flo
             proposed[cell] = _propose(open_trials[cell], base[cell], space)
         names = yield proposed
         for cell, trial in open_trials.items():
-            study, result = studies[cell.arm, cell.layers, cell.eps], score(names[cell])
+            key = (cell.arm, cell.layers, cell.eps)
+            if cell not in names:
+                ended.add(key)
+                continue
+            study, result = studies[key], score(names[cell])
             failed = optuna.trial.TrialState.FAIL  # it diverged
             study.tell(trial, result) if math.isfinite(result) else study.tell(trial, state=failed)
 

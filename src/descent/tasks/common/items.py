@@ -49,8 +49,9 @@ def of_model(params: Params, task: str, dataset: str, model: str) -> Item:
             known_beforehand(settings, search),
             partial(trials, settings, search, partial(rank, tolerance=made.tolerance)),
         )
+    rounds = partial(in_turn, rounds, settings.keys(), followers) if followers else rounds
     name, runs = f"{task}-{dataset}-{model}", paths.runs_folder(task, dataset, model)
-    return Item(name, runs, cells, known, made, partial(in_turn, rounds, followers) if followers else rounds)
+    return Item(name, runs, cells, known, made, rounds)
 
 
 def of_study(params: Params, name: str) -> Item | None:
@@ -64,7 +65,7 @@ def of_study(params: Params, name: str) -> Item | None:
     made, runs = feed(own, study.task, study.dataset, study.model), paths.study_runs_folder(name)
     known, followers = _apart(settings)
     rounds = partial(once, known)
-    rounds = partial(in_turn, rounds, followers) if followers else rounds
+    rounds = partial(in_turn, rounds, known.keys(), followers) if followers else rounds
     return Item(f"study-{name}", runs, list(settings), known, made, rounds)
 
 
