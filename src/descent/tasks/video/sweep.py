@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
+from descent.analysis.select import TRAINED
 from descent.schema import Evaluation
 from descent.tasks.common.shifted import Shifted
 from descent.tasks.video.batches import Inputs
@@ -42,7 +43,7 @@ class Sweep:
     by_item: Float[np.ndarray, "levels cells depth items"]  # mean squared error per pixel, in the answers' units
     sizes: Int[np.ndarray, " items"]  # the inputs of each item
     clipped: Float[np.ndarray, "levels cells"]  # the same, clipped to legal values, over all items
-    similarity: Float[np.ndarray, "levels cells"]  # SSIM of the clipped last answers, over all items
+    similarity: Float[np.ndarray, "levels cells"]  # SSIM of the clipped last answers; NaN but under TRAINED
 
     @property
     def error(self) -> Float[np.ndarray, "levels cells depth"]:
@@ -113,7 +114,8 @@ def _at_levels(
         right = model.target(noisy) if test.apply.equivariant else answer
         last, every = _errors(model, right, noisy.expand(cells, *noisy.shape[1:]))
         errors.append(every)
-        of_last.append(_of_last(model, right, last.flatten(0, 1)).unflatten(1, (-1, cells)).swapaxes(0, 1))
+        told = _of_last(model, right, last.flatten(0, 1), alike=test.apply.name == TRAINED)
+        of_last.append(told.unflatten(1, (-1, cells)).swapaxes(0, 1))
     return torch.cat(errors), torch.cat(of_last)
 
 
@@ -138,9 +140,12 @@ def _mean_square(difference: Float[Tensor, "..."], dim: int) -> Float[Tensor, ".
     return torch.linalg.vector_norm(flat, dim=dim).double().square() / flat.shape[dim]
 
 
-def _of_last(model: nn.Module, target: Tensor, answers: Tensor) -> Float[Tensor, "2 stack"]:
-    """The error of clipped answers and their structural similarity, summed over the batch; all cells of a level
-    before those of the next."""
+def _of_last(model: nn.Module, target: Tensor, answers: Tensor, alike: bool) -> Float[Tensor, "2 stack"]:
+    """The error of clipped answers and, if `alike`, their structural similarity (else NaN), summed over the batch;
+    all cells of a level before those of the next. Of a small model the similarity takes a seventh of its forward
+    pass, and is read under the noise of training alone."""
     clipped = _mean_square(answers.clamp(*model.legal) - target, 2).sum(1)
-    alike = ssim(model.pictures(answers), model.pictures(target)[0]).mean(1) * target.shape[1]
-    return torch.stack([clipped, alike])
+    if not alike:
+        return torch.stack([clipped, torch.full_like(clipped, torch.nan)])
+    similar = ssim(model.pictures(answers), model.pictures(target)[0]).mean(1) * target.shape[1]
+    return torch.stack([clipped, similar])

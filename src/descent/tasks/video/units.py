@@ -31,7 +31,7 @@ def units(params: Params, task: type[DenoisingTask], net: nn.Module) -> Units:
 
 
 def rows(units: Units, cell: Cell, found: Sweep, swept: Sequence[float], index: int) -> Iterable[Row]:
-    """loss of every layer; rmse and rmse_clipped, psnr and ssim of the last, at every level."""
+    """loss of every layer; of the last rmse, rmse_clipped, psnr and, if measured, ssim, at every level."""
     by_level = zip(swept, found.error[:, index], found.clipped[:, index], found.similarity[:, index], strict=True)
     for level, error, clipped, similarity in by_level:
         test = {"split": "test", "gamma": level}
