@@ -16,6 +16,8 @@ from descent.report.markdown import pipe
 from descent.runner.devices import cores
 
 BLOCK = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
+LIMIT = re.compile(r"(?P<how>at most|at least|above) (?P<limit>[\d.]+)(?P<gpu> on a GPU)?")
+MISSED = " ✗"
 WHICH = ("measure", "setting", "processor", "cores", "device", "torch")
 
 
@@ -39,8 +41,20 @@ def quoted(path: Path = TABLE) -> str:
     """The table as Markdown, a row for each measure, setting and machine."""
     with path.open() as file:
         rows = [*csv.DictReader(file)]
-    told = [[row["measure"], row["setting"], row["value"], row["to_reach"], _machine(row)] for row in rows]
+    told = [
+        [row["measure"], row["setting"], row["value"] + MISSED * _misses(row), row["to_reach"], _machine(row)]
+        for row in rows
+    ]
     return pipe(["measured", "of", "value", "to reach", "machine"], told)
+
+
+def _misses(row: dict[str, str]) -> bool:
+    """Whether a value is not what it should reach, on the kind of device that this is asked of."""
+    asked = LIMIT.fullmatch(row["to_reach"])
+    if asked is None or (asked["gpu"] and row["device"] == "cpu"):
+        return False
+    value, limit = float(row["value"]), float(asked["limit"])
+    return {"at most": value > limit, "at least": value < limit, "above": value <= limit}[asked["how"]]
 
 
 def _machine(row: dict[str, str]) -> str:

@@ -3,9 +3,10 @@
 import csv
 from pathlib import Path
 
+import pytest
 import torch
 
-from tests.bench.table import BLOCK, quote, quoted, record
+from tests.bench.table import BLOCK, MISSED, quote, quoted, record
 from tests.fakes.core import ROOT
 
 CPU = torch.device("cpu")
@@ -19,6 +20,23 @@ def test_a_row_measured_again_replaces_its_older_one(tmp_path: Path) -> None:
     with path.open() as file:
         rows = [(row["setting"], row["value"]) for row in csv.DictReader(file)]
     assert rows == [("of this", "1.5"), ("of that", "3")]
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "missed"),
+    [
+        (1.11, "at most 1.10", True),
+        (1.10, "at most 1.10", False),
+        (0.9, "at least 1", True),
+        (1.0, "above 1", True),
+        (2.0, "at least 5 on a GPU", False),
+        (9.0, "small beside the margin", False),
+    ],
+)
+def test_what_misses_its_figure_is_marked(tmp_path: Path, value: float, limit: str, missed: bool) -> None:
+    path = tmp_path / "bench.csv"
+    record("a / b", "of this", value, limit, CPU, path)
+    assert (MISSED in quoted(path)) == missed
 
 
 def test_the_readme_gets_it_between_its_markers_and_nothing_else_changes(tmp_path: Path) -> None:
