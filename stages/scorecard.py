@@ -4,7 +4,7 @@ from pathlib import Path
 
 from descent import config as params
 from descent import errors
-from descent.analysis import effects, results, scorecard
+from descent.analysis import effects, grounds, results, scorecard
 from descent.io.folders import write_text
 
 
@@ -13,8 +13,8 @@ def main() -> None:
     values, data = params.load(params.OF_RESULTS), Path("data")
     table = results.read(data / "results.parquet", values.profile)
     pairs = effects.pairs(table, values)
-    scorecard.save(pairs, scorecard.facts(pairs, table, values), data)
-    card = scorecard.judged(*scorecard.load(data))
+    grounds.save(pairs, grounds.facts(pairs, table, values), data)
+    card = scorecard.judged(*grounds.load(data))
     text = card.to_csv(index=False, float_format="%.6g", lineterminator="\n")
     write_text(data / "scorecard.csv", text)
 

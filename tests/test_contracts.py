@@ -2,6 +2,7 @@
 
 import ast
 import json
+from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -11,21 +12,21 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from descent import components, config
+from descent import components
 from descent.cells import grid
 from descent.components import PLACES
+from descent.errors import UserError
 from descent.models.parts.inputs import LMInputs, TextInputs, VideoInputs
 from descent.models.parts.text import Embedded
 from descent.schema import validated
 from descent.tasks.common.items import budget_of, setting, settings_by_arm
 from descent.training.arm import Base
 from descent.training.noise import Stream
+from tests.fakes import known
 
-PARAMS = config.load(Path(__file__).with_name("params.yaml"))
+PARAMS = known.params()
 EVERY = [(place, name) for place in PLACES for name in components.names(place)]
 MODELS, ARMS, SHIFTS = (components.names(place) for place in ("models", "arms", "shifts"))
-UNDRAWN = {"blur", "brightness", "gamma_correction", "gradient_sign", "jpeg"}  # shifts without random numbers
-WITHOUT_ZERO = {"gamma_correction", "jpeg"}  # shifts that do nothing at another level, or at none
 OF_WORDS = [name for name in SHIFTS if components.declared("shifts", name).get("SEES") == "words"]
 BATCH, TOKENS, WORDS = 3, 5, 320
 SEEDS = (7, 11)
@@ -162,17 +163,34 @@ def test_a_shift_keeps_the_shape_follows_its_stream_and_does_nothing_at_level_ze
     told = {"gradient": torch.randn(1, *shape)} if hasattr(module, "GRADIENT") else {}
     told |= {"real": torch.ones(shape[:2], dtype=torch.bool)} if hasattr(module, "REAL") else {}
 
-    def shifted(level: Tensor, seed: int = 0) -> Tensor:
-        return module.apply(clean, level, Stream(1, seed), 0.2, settings=settings, **told)
+    def shifted(level: Tensor, stream: Stream | None = None) -> Tensor:
+        return module.apply(clean, level, stream or Drawn(1, 0), 0.2, settings=settings, **told)
 
+    asked = Drawn(1, 1)
+    other = shifted(some, asked)
     assert shifted(some).shape == (3, *shape) and shifted(some).dtype == clean.dtype
     assert torch.equal(shifted(some), shifted(some)) and torch.equal(shifted(some)[0], shifted(some[:1])[0])
     assert not torch.equal(shifted(some)[0], clean[0])
-    if name not in UNDRAWN:
-        assert not torch.equal(shifted(some), shifted(some, seed=1))
-    if name not in WITHOUT_ZERO:
+    assert torch.equal(shifted(some), other) != asked.drawn, "what is drawn is heeded"
+    with suppress(UserError):  # of exponents and qualities 0 is no level
+        validated(module.Settings, settings.model_dump() | {"levels": [0.0]}, name)
         assert torch.equal(shifted(torch.zeros(3)), clean.expand(3, *shape))
     assert set(module.TASKS) <= set(components.TASKS)
+
+
+class Drawn(Stream):
+    """Remembers whether its key was asked for, without which nothing is drawn."""
+
+    drawn = False
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        self.drawn = True
+        return self._key
+
+    @key.setter
+    def key(self, key: tuple[int, ...]) -> None:
+        self._key = key
 
 
 def test_a_component_that_is_not_there_or_broken_ends_in_one_sentence_with_the_known_names(

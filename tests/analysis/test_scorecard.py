@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent.analysis import effects, scorecard
+from descent.analysis import effects, grounds, scorecard, wording
 from descent.analysis.claims import CLAIMS
 from descent.analysis.select import select
 from descent.analysis.verdicts import VERDICTS, exact_share
@@ -182,8 +182,8 @@ def test_the_papers_counts_are_those_of_its_tables(judged: pd.DataFrame) -> None
 def test_pairs_and_facts_alone_give_the_same_scorecard_again(clear: pd.DataFrame, tmp_path: Path) -> None:
     params = real_params()
     pairs = effects.pairs(clear, params)
-    scorecard.save(pairs, scorecard.facts(pairs, clear, params), tmp_path)
-    again = scorecard.judged(*scorecard.load(tmp_path))
+    grounds.save(pairs, grounds.facts(pairs, clear, params), tmp_path)
+    again = scorecard.judged(*grounds.load(tmp_path))
     pd.testing.assert_frame_equal(again, scorecard.scorecard(clear, params))
 
 
@@ -194,13 +194,11 @@ def test_a_model_that_fails_a_precondition_is_left_out_and_named(clear: pd.DataF
     lost = {"experiment": "video", "model": "dust", "arm": "constrained", "metric": "diverged"}
     rows.loc[select(rows, **lost).index, "value"] = 1.0
     pairs = effects.pairs(rows, real_params())
-    facts = scorecard.facts(pairs, rows, real_params())
+    facts = grounds.facts(pairs, rows, real_params())
     found = scorecard.judged(pairs, facts).set_index("claim").loc["video_ood"]
     assert found[["verdict", "settings", "why"]].tolist() == ["reproduced", 4, ""]
     assert found["estimate"] == pytest.approx(0.05, abs=2e-3)
-    said = (
-        "trimmed mean over 4 settings; left out: dust (0 of 32 constrained cells are feasible on validation data"
-    )
+    said = "trimmed mean over 4 settings; left out: dust on avenue (0 of 16 constrained cells are feasible on"
     assert found["words"].startswith(said) and "no study of twice the epochs of dust" in found["words"]
     models = select(scorecard.by_model(pairs, facts), claim="video_ood").set_index("model")
     assert models["why"]["ut"] == "" and "no study" in models["why"]["dust"]
@@ -250,5 +248,5 @@ def test_without_rows_nothing_is_tested(clear: pd.DataFrame) -> None:
 
 
 def test_numbers_are_written_for_a_reader() -> None:
-    shown = [scorecard.written(0.12345, unit) for unit in ("percent", "points", "plain")]
-    assert shown == ["12.3 %", "12 points", "0.123"] and scorecard.written(np.nan, "plain") == "–"  # noqa: RUF001
+    shown = [wording.written(0.12345, unit) for unit in ("percent", "points", "plain")]
+    assert shown == ["12.3 %", "12 points", "0.123"] and wording.written(np.nan, "plain") == "–"  # noqa: RUF001

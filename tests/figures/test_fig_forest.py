@@ -36,8 +36,9 @@ def markers(axes: Axes, sign: str) -> list[tuple[float, float]]:
 
 def test_estimates_intervals_and_the_papers_values_stand_at_their_claims(monkeypatch: pytest.MonkeyPatch) -> None:
     axes, words = drawn(monkeypatch, fake_params(REAL), card())
-    assert np.array(markers(axes, "o")) == pytest.approx(np.array([(2.0, 0), (0.1, 1)]))
-    assert np.array(markers(axes, "D")) == pytest.approx(np.array([(5.0, 0)]))
+    claim = fig_forest.CLAIM
+    assert np.array(markers(axes, "o")) == pytest.approx(np.array([(2.0, 0.5 * claim), (0.1, 1.5 * claim)]))
+    assert np.array(markers(axes, "D")) == pytest.approx(np.array([(5.0, 0.5 * claim)]))
     bars = [
         segment for found in axes.collections if hasattr(found, "get_segments") for segment in found.get_segments()
     ]
@@ -81,22 +82,25 @@ def test_no_rows_no_figure() -> None:
 def test_each_model_stands_below_its_claim_and_is_hollow_where_it_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    both = {"claim": "video_ood", "low": 0.0, "high": 0.02, "unit": "percent"}
+    both = {"claim": "video_ood", "low": 0.0, "high": 0.02, "unit": "percent", "datasets": "avenue, ucsd"}
     rows = [
         both | {"model": "ut", "estimate": 0.01, "why": ""},
         both | {"model": "dust", "estimate": 0.015, "why": "P4"},
     ]
     axes, words = drawn(monkeypatch, fake_params(REAL), card(), pd.DataFrame(rows, columns=scorecard.BY_MODEL))
-    assert np.array(markers(axes, "s")) == pytest.approx(np.array([(1.0, 1), (1.5, 2)]))
+    first, second = fig_forest.CLAIM + fig_forest.MODEL * np.array([0.5, 1.5])
+    assert np.array(markers(axes, "s")) == pytest.approx(np.array([(1.0, first), (1.5, second)]))
     faces = [line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "s"]
     assert faces[0] != "none" == faces[1]
-    assert "P4" in words and "part of the claim" in words and {"UT", "DUST"} <= set(words)
+    assert "left out: P4" in words and "part of the claim" in words
+    assert {"UT (Avenue, UCSD)", "DUST (Avenue, UCSD)"} <= set(words)
 
 
 def test_a_claim_of_one_model_names_it_and_has_no_row_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     row = {"claim": "video_ood", "low": 0.0, "high": 0.02, "unit": "percent", "model": "ut", "estimate": 0.01}
+    row |= {"datasets": "ucsd"}
     models = pd.DataFrame([row | {"why": ""}], columns=scorecard.BY_MODEL)
     axes, words = drawn(monkeypatch, fake_params(REAL), card(), models)
     assert not markers(axes, "s") and any(text.endswith(", UT") for text in words)
     axes, words = drawn(monkeypatch, fake_params(REAL), card(), models.assign(why="P4"))
-    assert len(markers(axes, "s")) == 1 and "UT" in words, "what is left out keeps its reason"
+    assert len(markers(axes, "s")) == 1 and "UT (UCSD)" in words, "what is left out keeps its reason"

@@ -44,7 +44,7 @@ def measured(clone: Path) -> Iterator[tuple[str, float, float, str]]:
     yield "five README commands in a row", arms + time.monotonic() - began, 5 * 60, "s"
     yield "dvc exp show", max(map(len, shown.splitlines())), 100, "columns"
     run(clone, "git checkout params.yaml")
-    own_frames(clone / "mine/ucsd")
+    own_frames(clone / "data/local/ucsd")
     quick = next(command for command in readme.commands(OWN) if "video.datasets" in command)
     yield "own frames to Table 3, one command", run(clone, quick), 10 * 60, "s"
     assert (clone / "figures/video/table3_video_rmse.md").read_text().count("| DUST |")

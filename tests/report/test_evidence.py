@@ -15,13 +15,13 @@ import pytest
 import yaml
 
 from descent import config
-from descent.analysis import results, scorecard
+from descent.analysis import grounds, results, scorecard
 from descent.analysis.summary import CELL, cells_table
 from descent.cells import grid
 from descent.config import Params
 from descent.errors import UserError
 from descent.figures.video import fig03_depth
-from descent.report import evidence, first_screen, held, published, reproduction, sections
+from descent.report import evidence, first_screen, held, published, reproduction, sections, trained
 from stages import evidence as stage
 from stages import figures
 from tests.fakes.cards import card
@@ -241,7 +241,7 @@ def test_a_finished_run_is_published_whole(project: Path, params: Params, made_u
 
 
 def recomputed(folder: Path) -> None:
-    again = scorecard.judged(*scorecard.load(folder))
+    again = scorecard.judged(*grounds.load(folder))
     saved = pd.read_csv(folder / "claims.csv")
     numbers = again.select_dtypes("number").columns
     assert (again["verdict"] == saved["verdict"]).all() and list(again["claim"]) == list(saved["claim"])
@@ -318,7 +318,7 @@ MODELS = pd.DataFrame(
         {"model": "ut", "estimate": 0.02, "low": 0.01, "high": 0.03, "why": ""},
         {"model": "dust", "estimate": -0.5, "low": -0.6, "high": -0.4, "why": "twice the epochs"},
     ]
-).assign(claim="video_ood", unit="percent")
+).assign(claim="video_ood", unit="percent", datasets="avenue, ucsd")
 
 
 AVERAGES = pd.DataFrame(
@@ -455,24 +455,32 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     params: Params, made_up: pd.DataFrame, tmp_path: Path
 ) -> None:
     folder = tmp_path / "small-1"
-    folder.mkdir()
     sentence, picture, verdicts, legend, scope = screen(params, card(), made_up, folder).split("\n\n")
-    assert sentence == (
-        "**1 of the paper's 3 primary claims is reproduced on real data**; 1 undecided and 1 not tested (judged "
-        "on UT, with up to 27 settings and 8 seeds a claim)."
+    assert sentence.startswith(
+        "**1 of the paper's 3 primary claims is reproduced on real data** (1 cannot tell, 1 not tested, up to 27 "
+        "settings and 8 seeds a claim). On validation data the loss falls at every layer in "
     )
-    assert picture.endswith(f"({tmp_path}/fig_forest.png)") and len(verdicts.splitlines()) == 2 + 3
-    assert legend.startswith("*ERM*: plain training")
-    assert scope.startswith("Scope: video: DUST on UCSD (L = 3 ") and f"({tmp_path}/README.md)" in scope
-    card().assign(dataset="ucsd").to_csv(folder / "datasets.csv")
+    each = re.findall(r"(\d+) of (\d+)", sentence.split("On validation data")[1])
+    cells = cells_table(made_up, params)
+    cells = cells[(cells["experiment"] == "video") & cells["trained"].astype(bool)]
+    own = [cells[cells["arm"] == arm]["descending"].astype(bool) for arm in ("constrained", "unconstrained")]
+    assert each == [(str(falls.sum()), str(len(falls))) for falls in own]
+    assert picture.endswith(f"({tmp_path}/fig_forest.png)")
+    head, _, *rows = verdicts.splitlines()
+    assert head == "| claim | the paper | here | verdict |" and len(rows) == 3
+    assert rows[0].endswith(" | 2 % (1 to 3) | **reproduced** |") and "; 5 % (" in rows[0]
+    assert " | – | **not tested**" in rows[2]  # noqa: RUF001
+    assert legend.startswith("*ERM* is plain training")
+    assert scope.startswith("Scope of what was tested: UT on Avenue and UCSD; samples"), (
+        "what fails a precondition is no part of it"
+    )
+    assert f"({tmp_path}/README.md)" in scope and f"({tmp_path}/PROTOCOL.md)" in scope
     none = screen(params, card().assign(verdict="not tested"), made_up, folder)
-    alone = none.split("\n\n")[4]
-    assert alone.startswith("Exploratory: published parts and their data sets, each judged by itself, give 2 ")
-    assert f"(1 reproduced and 1 cannot tell): [which]({tmp_path}/README.md)." in alone, "of the two it could test"
     assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
+    assert "Scope" not in none
 
 
-def test_gains_at_one_learning_rate_stand_on_the_first_screen(
+def test_gains_at_one_learning_rate_stand_beside_the_claims(
     params: Params, made_up: pd.DataFrame, tmp_path: Path
 ) -> None:
     folder = tmp_path / "small-1"
@@ -496,7 +504,7 @@ def test_gains_at_one_learning_rate_stand_on_the_first_screen(
     pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
     study = {"controls_rates_x": {"model": "ut", "task": "text"}}
     (folder / "params.yaml").write_text(yaml.safe_dump({"study": study}))
-    told = screen(params, card(), made_up, folder).split("\n\n")[4]
+    told = part(behind(params, card(), made_up, folder), "Beside them").strip()
     assert told.endswith(
         "is of UT -1 points to 2 points at 0.001 (1 of 3) and 1 points to 3 points at 0.004 (3 of 3)."
     )
@@ -505,25 +513,26 @@ def test_gains_at_one_learning_rate_stand_on_the_first_screen(
 def test_how_the_constraints_hold_by_tolerance_is_a_row_a_model(params: Params) -> None:
     shares = {"at_zero": 0.25, "at_half": 0.5, "at_tolerance": 1.0, "worst": -0.0123}
     found = pd.DataFrame([{"model": "ut", "alpha": 0.22, "cells": 4, "tolerance": 0.02} | shares])
-    told = sections.constraints(found, params)
+    told = trained.constraints(found, params)
     assert "(tolerances: 0 / 0.01 / 0.02;" in told and told.endswith(
         "| UT | 0.22 | 4 | 25% | 50% | 100% | -0.012 |"
     )
-    assert sections.constraints(found[:0], params) == ""
+    assert trained.constraints(found[:0], params) == ""
 
 
 def test_a_claim_that_several_models_could_not_test_names_how_many_and_where_to_read_why(
     params: Params, made_up: pd.DataFrame, tmp_path: Path
 ) -> None:
     folder = tmp_path / "small-1"
-    folder.mkdir()
     rows = card().assign(verdict="not tested", why="DUST failed; UT failed")
     one = screen(params, rows, made_up, folder)
     assert "**not tested** (DUST failed; UT failed)" in one and "meets the preconditions" not in one
     both = MODELS.assign(why="failed")
     several = first_screen.first_screen(rows, both, cells_table(made_up, params), [folder], params)
     row = next(line for line in several.splitlines() if line.startswith("| Statement of video_ood"))
-    assert row.endswith(f"(none of its 2 models meets the preconditions, [since]({tmp_path}/README.md)) |")
+    assert row.endswith(f"(none of its 2 models meets the preconditions, [why]({tmp_path}/README.md)) |")
+    one_left = first_screen.first_screen(rows, MODELS, cells_table(made_up, params), [folder], params)
+    assert "meets the preconditions" not in one_left, "UT meets them, and the claim has another reason"
 
 
 def test_a_page_beside_the_parts_says_what_the_verdicts_rest_on(
@@ -534,6 +543,11 @@ def test_a_page_beside_the_parts_says_what_the_verdicts_rest_on(
     card().assign(dataset="ucsd").to_csv(folder / "datasets.csv")
     words = behind(params, card(), made_up, folder)
     assert "[small-1](small-1/REPORT.md)" in part(words, "The published parts"), "beside this page"
+    assert "Trained: video: DUST on UCSD (L = 3 " in part(words, "The published parts")
+    assert len(part(words, "The primary claims").strip().splitlines()) == 2 + 3 + 2
+    aside = part(words, "Beside them").strip()
+    assert aside.startswith("Exploratory: published parts and their data sets, each judged by itself, give 4 ")
+    assert "(2 reproduced and 2 cannot tell), listed below." in aside, "of those it could test"
     descent = part(words, "Descent").strip()
     assert descent.startswith("Cells whose loss falls at every layer, on validation data: DUST (video) ")
     assert re.search(r"; UT \(video\) \d+ of \d+ constrained and \d+ of \d+ unconstrained\.$", descent)

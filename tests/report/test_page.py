@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from descent import config
-from descent.analysis import results, summary
+from descent.analysis import grounds, results, summary
 from descent.analysis import scorecard as scorecard_tables
 from descent.analysis.verdicts import VERDICTS
 from descent.config import Params
@@ -247,7 +247,7 @@ def test_a_part_that_is_left_out_leaves_the_rest_whole(project: Path, tmp_path: 
     card = pd.read_csv("data/scorecard.csv").set_index("claim")
     assert card.loc["text_wins", ["words", "why"]].tolist() == 2 * ["nothing to compare"]
     assert card.loc["video_wins", "why"] == "synthetic data"
-    assert len(scorecard_tables.judged(*scorecard_tables.load(Path("data")))) == len(card)
+    assert len(scorecard_tables.judged(*grounds.load(Path("data")))) == len(card)
 
 
 def test_a_table_without_rows_is_shown(params: Params, project: Path, tmp_path: Path) -> None:

@@ -1,14 +1,13 @@
-"""What counts of published parts that hold the same model and data set: PROTOCOL.md, "What is run again"."""
+"""Which of several published parts counts for a model on a data set: PROTOCOL.md, "What is run again"."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from descent.analysis.preconditions import PLACE
 from descent.analysis.select import select
 from descent.errors import UserError
-
-PLACE = ["dataset", "model"]  # of which one part alone counts in a claim
 
 
 def replaced(rows: pd.DataFrame, cells: pd.DataFrame, folders: Sequence[Path]) -> set[tuple[str, str, int]]:
@@ -56,16 +55,16 @@ def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[
 
 
 def _check_whole(rows: pd.DataFrame, gone: set[tuple], folders: Sequence[Path]) -> None:
-    """What a part said of a model is of all the settings that it has, so it loses them all or none."""
+    """A part loses all its settings of a model on a data set or none, as what it said is of all of them."""
 
     def settings(held: pd.DataFrame) -> set[tuple]:
-        return set(held[["dataset", "layers", "eps"]].itertuples(index=False, name=None))
+        return set(held[["layers", "eps"]].itertuples(index=False, name=None))
 
     left = without(gone, rows)
-    for _, model, part in sorted(gone):
-        others = left[(left["model"] == model) & (left["part"] != part)]
-        if not settings(select(rows, model=model, part=part)) <= settings(others):
+    for dataset, model, part in sorted(gone):
+        place = {"dataset": dataset, "model": model}
+        if not settings(select(rows, **place, part=part)) <= settings(select(left, **place)):
             raise UserError(
-                f"{folders[part].name} holds settings of {model} that a part trained or tuned for longer lacks: "
-                "publish that one with all of them, or remove one of the two"
+                f"{folders[part].name} holds settings of {model} on {dataset} that a part trained or tuned for "
+                "longer lacks: publish that one with all of them, or remove one of the two"
             )

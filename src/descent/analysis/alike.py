@@ -19,8 +19,8 @@ Params = dict[str, Any]
 
 
 def check(claim: str, pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
-    """Effects of one claim are means over the same levels and resamples, of arms chosen by one rule; under shifts
-    those of one model are means over the same shifts at the same levels.
+    """Effects of one claim are means over the same levels and resamples, of arms chosen by one rule; those of one
+    model of one size of frames, and under shifts means over the same shifts at the same levels.
 
     What an effect under shifts is a mean over depends on its model in any case: those that tell of it (of a part
     that was published before P8 all).
@@ -32,8 +32,11 @@ def check(claim: str, pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
         UserError: they are not.
     """
     _same(claim, [folders[part] for part in sorted(set(pairs["part"]))], _measures)
-    for _, own in pairs.groupby("model") if CLAIMS[claim].shifts else ():
-        _same(claim, [folders[part] for part in sorted(set(own["part"]))], _shifts)
+    for _, own in pairs.groupby("model"):
+        of_model = [folders[part] for part in sorted(set(own["part"]))]
+        _same(claim, of_model, _inputs)
+        if CLAIMS[claim].shifts:
+            _same(claim, of_model, _shifts)
 
 
 def _same(claim: str, folders: Sequence[Path], asked: Callable[[str, Params], Params]) -> None:
@@ -55,6 +58,12 @@ def _measures(claim: str, params: Params) -> Params:
     found = {"comparison": params["comparison"]} | ({"eps": params["eps"]} if task == "video" else {})
     found |= {f"{task}.{key}": section.get(key) for key in HELD}
     return found | {f"{task}.evaluation.{key}": section["evaluation"].get(key) for key in MEASURED}
+
+
+def _inputs(claim: str, params: Params) -> Params:
+    """What a model sees."""
+    task = _task(claim, params)
+    return {f"{task}.frame": params[task].get("frame")}
 
 
 def _shifts(claim: str, params: Params) -> Params:

@@ -19,15 +19,10 @@ NO_RATIO, NO_STEP = 1.0, 0.0  # mean ratio of successive losses, and share of st
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results table and its parameters. Scores but `under_shifts` are under TRAINED, the noise of training.
-
-    Attributes:
-        published: summary.cells_table of runs whose results are not at hand; `results` is then empty.
-    """
+    """The results table and its parameters. Scores but `under_shifts` are under TRAINED, the noise of training."""
 
     results: pd.DataFrame
     params: Params
-    published: pd.DataFrame | None = None
 
     @cached_property
     def known(self) -> pd.DataFrame:
@@ -42,8 +37,7 @@ class Evidence:
     @cached_property
     def cells(self) -> pd.DataFrame:
         """One row per cell, with `lost`: it diverged, or no epoch of it can be reported."""
-        cells = self.published
-        cells = cells_table(self.results, self.params) if cells is None else cells
+        cells = cells_table(self.results, self.params)
         diverged = cells["diverged"].fillna(False).astype(bool)
         return cells.assign(lost=cells["trained"] & (diverged | (cells["epoch"].fillna(1) == 0)))
 

@@ -1,31 +1,27 @@
 """Several published parts of a programme judged together: pairs and facts that scorecard.judged makes verdicts of.
 
-The settings of a claim may be spread over parts: other data sets, other models. As in one run, a model's cells of
-all parts are asked together whether the constraint was there (P3) and whether training had ended (P4); whatever
-else keeps it out of the claim in one part does so in all. What a claim says of differences between cells of one
-model and data set (depths, values of alpha) must lie in one part. Where parts hold the same model and data set,
-the one that trained for more epochs counts, then the one with more trials of the rate (PROTOCOL.md, "What is run
-again").
+The settings of a claim may be spread over parts: other data sets, other models. A model on a data set counts from
+one part alone, with what that part says of it: the one that trained it for more epochs, then the one with more
+trials of the rate (PROTOCOL.md, "What is run again"). What a claim says of differences between cells of one model
+and data set (depths, values of alpha) lies in one part.
 """
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from descent.analysis import again, alike, preconditions, scorecard
-from descent.analysis.case import Case
+from descent.analysis import again, alike, grounds, preconditions
 from descent.analysis.claims import CLAIMS
-from descent.analysis.evidence import Evidence
-from descent.analysis.preconditions import NOTHING
-from descent.analysis.scorecard import FACTS, SETTING, WHOLE
+from descent.analysis.grounds import FACTS, SETTING, WHOLE
+from descent.analysis.preconditions import NOTHING, PLACE
 from descent.components import TASKS
-from descent.config import Params
 from descent.errors import UserError
 
 
-def joined(folders: Sequence[Path], params: Params) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Pairs and facts of all parts, of which params names the arms that are compared.
+def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Pairs and facts of all parts.
 
     A claim that none tested has the reason of a part whose models it is about, if there is one.
 
@@ -33,16 +29,16 @@ def joined(folders: Sequence[Path], params: Params) -> tuple[pd.DataFrame, pd.Da
         UserError: two parts hold pairs of one claim, data set and model and neither was trained or tuned for
             longer, or that one lacks settings of the other's; or pairs of one claim that they measured otherwise.
     """
-    pairs, facts = map(_stacked, zip(*map(scorecard.load, folders), strict=True))
+    pairs, facts = map(_stacked, zip(*map(grounds.load, folders), strict=True))
     trained, found, judged = cells(folders), [], []
     for claim, told in facts.groupby("claim", sort=False):
         own = pairs[pairs["claim"] == claim]
         gone = again.replaced(own, trained[trained["experiment"] == CLAIMS[claim].experiment], folders)
-        judged.append(own := again.without(gone, own))
-        holding = sorted(set(own["part"]))
-        if len(holding) > 1:
-            alike.check(str(claim), own, folders)
-            found += _facts(told, own, again.without(gone, trained), params)
+        judged.append(left := again.without(gone, own))
+        holding = sorted(set(left["part"]))
+        if len(holding) > 1 or (holding and gone):
+            alike.check(str(claim), left, folders)
+            found += _facts(told, left, own)
         else:
             found += _of_one(told, holding)
     return pd.concat(judged).drop(columns="part"), pd.DataFrame(found)[FACTS].reset_index(drop=True)
@@ -89,63 +85,39 @@ def _of_one(told: pd.DataFrame, holding: Sequence[int]) -> list[dict]:
     return said[said["part"] == said["part"].iloc[0]].to_dict("records")
 
 
-def _facts(told: pd.DataFrame, pairs: pd.DataFrame, cells: pd.DataFrame, params: Params) -> list[dict]:
-    """The facts of a claim that several parts hold pairs of: one row for the claim, one for each of its models."""
-    held = set(pairs[["model", "part"]].itertuples(index=False, name=None))
-    held |= {(WHOLE, part) for _, part in held}
-    told = told[[place in held for place in told[["model", "part"]].itertuples(index=False, name=None)]]
-    of_models, models = told[told["model"] != WHOLE], []
-    for name, rows in of_models.groupby("model"):
-        own = pairs[pairs["model"] == name]
-        why = _why(rows, own, cells[cells["part"].isin(rows["part"])], params)
-        models.append(rows.iloc[0].to_dict() | {"why": "; ".join(dict.fromkeys(why))} | _items(rows["items"]))
-    return [_of_claim(told, of_models, models, pairs), *models]
+def _facts(told: pd.DataFrame, pairs: pd.DataFrame, published: pd.DataFrame) -> list[dict]:
+    """The facts of a claim that parts hold pairs of: one row for the claim, one for each place that counts.
 
-
-def _why(rows: pd.DataFrame, pairs: pd.DataFrame, cells: pd.DataFrame, params: Params) -> Iterable[str]:
-    """What keeps a model out of a claim: P3 and P4 of its cells of all parts, the rest of each part's data sets.
-
-    A part of a relaxed problem may have passed P3 where its cells alone do not tell why: then it is asked no more.
+    Args:
+        pairs: those that count.
+        published: all, of which the parts said what they did.
     """
-    name = rows["claim"].iloc[0]
-
-    def asked(part: int | None) -> list[str]:
-        of = (lambda table: table) if part is None else (lambda table: table[table["part"] == part])
-        evidence = Evidence(pd.DataFrame(), params, of(cells))
-        return preconditions.of_cells(Case(name, CLAIMS[name], of(pairs), evidence))
-
-    told = {row.part: row.why.split("; ") if row.why else [] for row in rows.itertuples()}
-    alone = {part: asked(part) for part in told}
-    yield from asked(None) if any(set(alone[part]) & set(told[part]) for part in told) else []
-    for part, why in told.items():
-        sets = ", ".join(pairs[pairs["part"] == part]["dataset"].unique())
-        yield from (f"{sets}: {said}" for said in why if said not in alone[part])
-
-
-def _of_claim(told: pd.DataFrame, of_models: pd.DataFrame, models: list[dict], pairs: pd.DataFrame) -> dict:
-    """The claim's facts, of the models that are left in; of all where none is."""
-    left = [row["model"] for row in models if not row["why"]]
-    inside = pairs[pairs["model"].isin(left or pairs["model"])]
+    held = set(pairs[[*PLACE, "part"]].itertuples(index=False, name=None))
+    held |= {(WHOLE, WHOLE, part) for *_, part in held}
+    beyond = _beyond_pairs(told[told["part"].isin(pairs["part"])], published)
+    told = told[[place in held for place in told[[*PLACE, "part"]].itertuples(index=False, name=None)]]
+    places = told[told["model"] != WHOLE]
+    inside = grounds.left_in(pairs, passing := grounds.passing(places))
     whole = told[told["model"] == WHOLE].iloc[0]
-    why = [preconditions.of_pairs(CLAIMS[whole["claim"]], inside), *_beyond_pairs(told, pairs)]
-    why = [*filter(None, why)] or ([] if left else [row["why"] for row in models])
-    used = of_models[of_models["model"].isin(inside["model"])]
-    settings = inside[[*SETTING, "part"]].drop_duplicates().groupby(["model", "part"]).size()
-    weights = [settings[row.model, row.part] for row in used.itertuples()]
-    effect = (used["effect"] * weights).sum() / sum(weights)
-    return whole.to_dict() | {"why": "; ".join(dict.fromkeys(why)), "effect": effect} | _items(used["items"])
+    why = [grounds.reasons({(row.dataset, row.model): row.why for row in places.itertuples()})]
+    if passing:
+        why = [*filter(None, [preconditions.of_pairs(CLAIMS[whole["claim"]], inside), *beyond])]
+    used = places.merge(inside[PLACE].drop_duplicates())
+    settings = inside[SETTING].drop_duplicates().groupby(PLACE).size()
+    effect = np.average(used["effect"], weights=[settings[row.dataset, row.model] for row in used.itertuples()])
+    claim = whole.to_dict() | {"why": "; ".join(dict.fromkeys(why)), "effect": float(effect)}
+    return [claim | _items(used["items"]), *places.to_dict("records")]
 
 
 def _beyond_pairs(told: pd.DataFrame, pairs: pd.DataFrame) -> Iterable[str]:
     """Of what a part said of the claim that which its pairs do not show, so that all of them might: P7.
 
-    A part of which no model passes said why in its own words; whether one is left is asked of all parts.
+    A part of which nothing passes said why in its own words; whether something is left is asked of all parts.
     """
     for part, rows in told.groupby("part"):
-        passing = rows[(rows["model"] != WHOLE) & (rows["why"] == "")]["model"]
-        if len(passing):
+        if left := grounds.passing(rows):
             [why] = rows[rows["model"] == WHOLE]["why"]
-            own = pairs[(pairs["part"] == part) & pairs["model"].isin(passing)]
+            own = grounds.left_in(pairs[pairs["part"] == part], left)
             shown = preconditions.of_pairs(CLAIMS[rows["claim"].iloc[0]], own)
             yield why.removeprefix(shown).removeprefix("; ")
 

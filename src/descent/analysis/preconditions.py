@@ -1,10 +1,11 @@
 """What must hold before a claim is judged (P1-P8): each a function that returns one sentence why not, or nothing.
 
-P3 to P6 and P8 are asked of each model by itself: one that fails is left out of the claim. They look at cells and
-not at effects, so that leaving out a model does not choose among results. P1, P2 and P7 are asked of the claim.
+P3 to P5 are asked of each model on each data set, P6 and P8 of each model: where one fails, the model is left out
+of the claim there. They look at cells and not at effects, so that leaving out does not
+choose among results. P1, P2 and P7 are asked of the claim.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -27,6 +28,8 @@ ENOUGH = 0.8  # P3: share of the constrained cells that are feasible and active
 SETTLED = 0.25  # P3: largest standard deviation of a multiplier, as a share of its mean, that counts as settled
 PLATEAU = 0.01  # P4: what twice the epochs may still lower f_L by
 LONGER = "plateau_"  # P4: what the names of its studies begin with
+PLACE = ["dataset", "model"]  # where P3 to P5 are asked
+Check = Callable[[Case], str]
 LOSSES = ("violation", "multiplier", "validation_loss")  # P3: what a relaxed problem is checked on, by layer
 
 
@@ -44,20 +47,28 @@ def of_pairs(claim: Claim, pairs: pd.DataFrame) -> str:
     return _sentence([complete(pairs), seeds(claim, pairs)])
 
 
-def failed_by_model(case: Case) -> dict[str, str]:
-    """Why each of the claim's models is left out of it (P3 to P6, P8); empty where it is not."""
-    return {str(model): _of_model(replace(case, pairs=rows)) for model, rows in case.pairs.groupby("model")}
+def failed_by_place(case: Case) -> dict[tuple[str, str], str]:
+    """Why the claim leaves out a model on a data set (P3 to P6, P8), by PLACE; empty where it does not."""
+    found = {}
+    for model, own in case.pairs.groupby("model", sort=False):
+        of_model = _asked(replace(case, pairs=own), OF_MODEL)
+        for dataset, rows in own.groupby("dataset", sort=False):
+            of_place = _asked(replace(case, pairs=rows), OF_PLACE)
+            found[str(dataset), str(model)] = _sentence([of_place, of_model])
+    return found
 
 
-def of_cells(case: Case) -> list[str]:
-    """P3 and P4 as the table of cells alone tells them: a relaxed problem is taken for one that is not."""
-    return [said for check in (enforced, plateau) for said in check(case).split("; ") if said]
+def in_brief(why: str) -> str:
+    """What failed in a few words, of the sentences that the checks below return; any other stays as it is."""
+    told = [next((words for part, words in BRIEF.items() if part in said), said) for said in why.split("; ")]
+    return ", ".join(dict.fromkeys(told))
 
 
-def _of_model(case: Case) -> str:
-    """P3 to P6 and P8; many claims ask them of the same cells in the same way, so each answer is found once."""
+def _asked(case: Case, checks: Sequence[Check]) -> str:
+    """What these say; many claims ask them of the same cells in the same way, so each answer is found once."""
     claim, cells = case.claim, case.pairs[["dataset", "model", "eps"]].drop_duplicates()
     asked = (
+        *checks,
         claim.experiment,
         claim.enforced,
         claim.capacity,
@@ -66,7 +77,7 @@ def _of_model(case: Case) -> str:
     )
     answers = case.evidence.answers
     if asked not in answers:
-        answers[asked] = _sentence(check(case) for check in OF_MODEL)
+        answers[asked] = _sentence(check(case) for check in checks)
     return answers[asked]
 
 
@@ -130,7 +141,7 @@ def enforced(case: Case) -> str:
 def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
     """Whether infeasible cells, a row each, hold to what a relaxed problem leaves of the constraints."""
     held = pd.Series(False, cells.index)
-    if cells.empty or case.evidence.results.empty:
+    if cells.empty:
         return held
     params, keys = case.evidence.params, cells.index.names
     parts = [case.rows(name, "validation").set_index([*keys, "layer"])["value"].rename(name) for name in LOSSES]
@@ -152,11 +163,11 @@ def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
 
 def plateau(case: Case) -> str:
     """P4: in the studies plateau_* twice the epochs lower f_L on validation by less than 1 % in each arm."""
-    evidence, model = case.evidence, case.pairs["model"].iloc[0]
-    cells = select(evidence.cells, trained=True, model=model)
+    evidence, (dataset, model) = case.evidence, case.pairs[PLACE].iloc[0]
+    cells = select(evidence.cells, trained=True, model=model, dataset=dataset)
     longer = cells[cells["experiment"].str.startswith(LONGER)]
     if longer.empty:
-        return f"no study of twice the epochs of {model}"
+        return f"no study of twice the epochs of {model} on {dataset}"
     both = longer.merge(cells[cells["experiment"].isin(TASKS)], on=[*PAIR, "arm"], suffixes=("_longer", ""))
     lower = 1 - both["validation_loss_longer"].astype(float) / both["validation_loss"].astype(float)
     lower, said = lower.groupby(both["arm"]).mean(), []
@@ -219,4 +230,25 @@ def _absent(case: Case) -> str:
     return f"{NOTHING}: no such model whose arms have {'equal' if case.claim.capacity else 'different'} capacity"
 
 
-OF_MODEL = (enforced, plateau, learned, tried, equal_arms)
+# P3 to P6 and P8 in a few words each, by what their sentences say; the first that fits.
+BRIEF = {
+    "constrained cells are feasible": "constraints do not hold",
+    "must have both": "constraints do not hold",
+    "whether the constraints were active": "constraints not recorded",
+    "no study of twice": "not trained for longer",
+    "are missing": "not trained for longer",
+    "diverged in twice": "diverged when trained for longer",
+    "twice the epochs": "training had not ended",
+    "better than doing nothing": "hardly better than doing nothing",
+    "better than the most frequent": "hardly better than guessing",
+    "noise costs less": "noise costs it little",
+    "are not measured": "nothing to compare with",
+    "no shift both": "no shift tells",
+    "are trials of a search": "seeds are trials",
+    "unequal trials": "unequal trials",
+    "tried unlike": "unequal trials",
+    "capacity": "unequal capacity",
+    UNKNOWN_SIZE: "size unknown",
+}
+OF_PLACE = (enforced, plateau, learned)
+OF_MODEL = (tried, equal_arms)

@@ -1,9 +1,9 @@
 """The scorecard: what becomes of each claim of the paper here, by the protocol's rule.
 
 Three tables. `pairs`: the effect of every claim, setting, seed and resample of the test items (effects.pairs).
-`facts`: what else a verdict needs (`facts`). `judged` makes the scorecard from these two alone, so a published
-verdict can be worked out again from published pairs. The statistics and the rule: verdicts; what counts as an
-effect: claims; what must hold first: preconditions.
+`facts`: what else a verdict needs (grounds.facts). `judged` makes the scorecard from these two alone, so a
+published verdict can be worked out again from published pairs. The statistics and the rule: verdicts; what counts
+as an effect: claims; what must hold first: preconditions.
 
 An estimate is the mean over seeds of the 25 % trimmed mean over settings (share: the share of settings).
 Primary claims are corrected by Holm as one family, whether all could be tested or not, on the larger of the t and
@@ -11,8 +11,6 @@ the exact sign-flip p. Exploratory ones are corrected on the t p alone among tho
 sign-flip p must be below .05 as it is: times a dozen claims it could not be with 6 to 8 seeds, whatever they say.
 """
 
-from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +18,20 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from descent.analysis import effects, preconditions, verdicts
-from descent.analysis.case import Case
-from descent.analysis.claims import CLAIMS, Claim, paper_value
-from descent.analysis.evidence import Evidence
+from descent.analysis import effects, grounds, preconditions, verdicts
+from descent.analysis.claims import CLAIMS, Claim
+from descent.analysis.grounds import SETTING, WHOLE
 from descent.analysis.verdicts import LEVEL, NARROW, Estimate
 from descent.components import TASKS
 from descent.config import Params
-from descent.io.folders import atomic_file, write_text
 
 PAPER = Path("data/paper/claims.csv")
-SETTING = ["dataset", "model", "layers", "eps", "varied"]
-FACTS = ["claim", "model", "why", "effect", "items", "resampled", "paper_value"]
 NUMBERS = ["estimate", "low", "high", "low90", "high90", "p", "p_exact", "p_holm"]
 PREDICTED = ["prediction_low", "prediction_high", "paper_value", "paper_inside"]
 COLUMNS = ["claim", "statement", "paper", "source", "shown_in", "group", "kind", *NUMBERS, "effect"]
 COLUMNS += ["unit", "seeds", "settings", "items", "words", "verdict", "why", *PREDICTED]
-BY_MODEL = ["claim", "model", "estimate", "low", "high", "effect", "unit", "seeds", "settings", "words", "why"]
-WHOLE = ""  # the column `model` of facts about a claim
+BY_MODEL = ["claim", "model", "datasets", "estimate", "low", "high", "effect", "unit", "seeds", "settings"]
+BY_MODEL += ["words", "why"]
 
 
 def scorecard(results: pd.DataFrame, params: Params) -> pd.DataFrame:
@@ -48,7 +42,7 @@ def scorecard(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 def with_models(results: pd.DataFrame, params: Params) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The scorecard, and its claims on each model alone (BY_MODEL)."""
     found = effects.pairs(results, params)
-    told = facts(found, results, params)
+    told = grounds.facts(found, results, params)
     return judged(found, told), by_model(found, told)
 
 
@@ -63,56 +57,18 @@ def by_dataset(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     return pd.concat(cards)[["dataset", *COLUMNS]] if cards else pd.DataFrame(columns=["dataset", *COLUMNS])
 
 
-def facts(pairs: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """FACTS: a row for every model of a claim, and before these one with an empty `model` for the claim.
-
-    `why`: the preconditions that fail, in words; a model of which some do is left out of its claim. `effect`:
-    smallest effect of interest, margin or bound. `items`: test items of each data set, in words; `resampled`: the
-    smallest of these numbers. `paper_value`: claims'. Those of the claim are of the models that are left in.
-    """
-    evidence, rows = Evidence(results, params), []
-    for name, claim in CLAIMS.items():
-        whole = Case(name, claim, pairs[pairs["claim"] == name], evidence)
-        generated = preconditions.real_data(whole)
-        gone = {} if generated else preconditions.failed_by_model(whole)
-        left = [model for model, why in gone.items() if not why]
-        inside = replace(whole, pairs=left_in(whole.pairs, left))
-        why = preconditions.failed(inside)
-        if not why and gone and not left:
-            why = "; ".join(dict.fromkeys(gone.values()))
-        rows.append(_fact(inside, WHOLE, why))
-        models = gone or dict.fromkeys(sorted(whole.pairs["model"].unique()), generated)
-        for model, why in models.items():
-            rows.append(_fact(replace(whole, pairs=left_in(whole.pairs, [model])), model, why))
-    return pd.DataFrame(rows, columns=FACTS)
-
-
-def _fact(case: Case, model: str, why: str) -> dict[str, object]:
-    used = set(case.pairs["dataset"])
-    items = {name: count for name, count in case.evidence.items(case.claim.experiment).items() if name in used}
-    return {
-        "claim": case.name,
-        "model": model,
-        "why": why,
-        "effect": _effect(case.claim, case.pairs, case.evidence.params),
-        "items": ", ".join(f"{dataset} {count}" for dataset, count in items.items()),
-        "resampled": min(items.values(), default=0),
-        "paper_value": paper_value(case.name) if model == WHOLE else np.nan,
-    }
-
-
 def judged(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
-    """The scorecard from the tables that `save` wrote and `load` reads; columns as `scorecard`.
+    """The scorecard from the tables that grounds.save wrote and grounds.load reads; columns as `scorecard`.
 
-    A claim of which no model passes still has the numbers of all its models, and no verdict. One that the facts do
+    A claim of which nothing passes still has the numbers of all its models, and no verdict. One that the facts do
     not hold, as it was not asked yet when they were published, has no row.
     """
-    known, of_models = dict(iter(pairs.groupby("claim"))), facts[facts["model"] != WHOLE]
+    known, of_places = dict(iter(pairs.groupby("claim"))), facts[facts["model"] != WHOLE]
     rows = []
     for fact in facts[facts["model"] == WHOLE].to_dict("records"):
-        models = of_models[of_models["claim"] == fact["claim"]]
-        own = left_in(known.get(fact["claim"], pairs[:0]), models["model"][models["why"] == ""])
-        gone = [f"{row['model']} ({row['why']})" for row in models.to_dict("records") if row["why"]]
+        told = of_places[of_places["claim"] == fact["claim"]]
+        own = grounds.left_in(known.get(fact["claim"], pairs[:0]), grounds.passing(told))
+        gone = [f"{row.model} on {row.dataset} ({row.why})" for row in told.itertuples() if row.why]
         row = fact | _measured(fact, own)
         if gone and not fact["why"]:
             row["words"] = f"{row['words']}; left out: {', '.join(gone)}"
@@ -127,56 +83,17 @@ def judged(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_model(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
-    """BY_MODEL: each claim on each of its models alone, with what the model failed (`why`); exploratory."""
-    known = dict(iter(pairs.groupby(["claim", "model"])))
-    models = facts[facts["model"] != WHOLE].to_dict("records")
-    return pd.DataFrame(
-        [fact | _measured(fact, known[fact["claim"], fact["model"]]) for fact in models], columns=BY_MODEL
-    )
+    """BY_MODEL: each claim on each of its models alone; exploratory.
 
-
-def left_in(pairs: pd.DataFrame, models: Iterable[str]) -> pd.DataFrame:
-    """The pairs of these models; of all where there are none."""
-    return pairs[pairs["model"].isin(names)] if (names := list(models)) else pairs
-
-
-def save(pairs: pd.DataFrame, facts: pd.DataFrame, folder: Path) -> None:
-    """Write pairs.parquet and facts.csv, from which `load` and `judged` make the same scorecard again."""
-    with atomic_file(folder / "pairs.parquet") as partial:
-        pairs.to_parquet(partial, index=False)
-    write_text(folder / "facts.csv", facts.to_csv(index=False, lineterminator="\n"))
-
-
-def load(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The pairs and facts that `save` wrote."""
-    words = dict.fromkeys(["model", "why", "items"], str)  # also where all of them are empty
-    facts = pd.read_csv(folder / "facts.csv", dtype=words).fillna(dict.fromkeys(words, ""))
-    return pd.read_parquet(folder / "pairs.parquet"), facts
-
-
-def written(value: float, unit: str) -> str:
-    """A number of the scorecard for a reader."""
-    if np.isnan(value):
-        return "–"  # noqa: RUF001
-    return {
-        "percent": f"{100 * value:.3g} %",
-        "points": f"{100 * value:.2g} points",
-        "plain": f"{value:.3g}",
-    }[unit]
-
-
-def number_of(count: float | int, word: str) -> str:
-    """`1 seed`, `8 seeds`."""
-    return f"{count:.0f} {word}" + ("" if count == 1 else "s")
-
-
-def _effect(claim: Claim, own: pd.DataFrame, params: Params) -> float:
-    """The claim's effect; where models that are no encoders have another, the mean over the settings of theirs."""
-    if claim.light is None or own.empty:
-        return claim.effect
-    models = own[SETTING].drop_duplicates()["model"]
-    encoders = models.map(lambda model: "weights" in params.model_budget(model))
-    return float(np.where(encoders, claim.effect, claim.light).mean())
+    A model has a row for the `datasets` on which it passes, and one for those on which it fails, with why.
+    """
+    known, rows = dict(iter(pairs.groupby(["claim", "model"]))), []
+    told = facts[facts["model"] != WHOLE]
+    for (claim, model, _), own in told.groupby(["claim", "model", told["why"] == ""], sort=False):
+        fact = own.iloc[0].to_dict() | {"datasets": ", ".join(own["dataset"]), "resampled": own["resampled"].min()}
+        fact["why"] = grounds.reasons(dict(zip(grounds.places_of(own), own["why"], strict=True)))
+        rows.append(fact | _measured(fact, grounds.left_in(known[claim, model], grounds.places_of(own))))
+    return pd.DataFrame(rows, columns=BY_MODEL)
 
 
 def _measured(fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:

@@ -12,7 +12,8 @@ from jaxtyping import Float
 
 from descent.analysis import preconditions, verdicts
 from descent.analysis.claims import CLAIMS
-from descent.analysis.scorecard import WHOLE, left_in, scores
+from descent.analysis.grounds import SETTING, WHOLE, left_in, passing
+from descent.analysis.scorecard import scores
 from descent.analysis.verdicts import LEVEL, Estimate
 
 COLUMNS = ["claim", "average", "dataset", "model", "layers", "eps", "estimate", "low", "high", "seeds", "settings"]
@@ -24,25 +25,30 @@ Average = Callable[[Float[np.ndarray, "settings seeds resamples"]], Float[np.nda
 def table(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     """COLUMNS: of every claim that is a mean of effects its estimate and LEVEL interval, averaged in each way.
 
-    Of a claim the models that its verdict rests on, of one that was not tested all. Rows of one setting name it;
-    the others leave these columns empty. Without seeds that all settings share a claim has no row.
+    Of a claim what its verdict rests on, of one that was not tested all its models. Rows of one setting name it;
+    the others leave these columns empty, and without seeds that all settings share there are none.
 
     Args:
         pairs, facts: as scorecard.judged takes them.
     """
     rows: list[dict[str, object]] = []
     for name, told in facts.groupby("claim", sort=False):
-        models = told[(told["model"] != WHOLE) & (told["why"] == "")]["model"]
-        own = left_in(pairs[pairs["claim"] == name], models)
-        seeds = preconditions.common_seeds(own)
-        if CLAIMS[str(name)].kind in ("gain", "cost") and seeds:
-            [items] = told[told["model"] == WHOLE]["resampled"]
-            rows += _of_claim(own[own["seed"].isin(seeds)], int(items), {"claim": name, "seeds": len(seeds)})
+        if CLAIMS[str(name)].kind not in ("gain", "cost"):
+            continue
+        own = left_in(pairs[pairs["claim"] == name], passing(told))
+        [items] = told[told["model"] == WHOLE]["resampled"]
+        rows += _averaged(own, int(items), {"claim": name})
+        for place, alone in own.groupby(SETTING, sort=True):
+            rows += _alone(alone, int(items), {"claim": name} | dict(zip(SETTING, place, strict=True)))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _of_claim(own: pd.DataFrame, items: int, same: dict[str, object]) -> Iterator[dict[str, object]]:
-    settings, effects = scores(own)
+def _averaged(own: pd.DataFrame, items: int, same: dict[str, object]) -> Iterator[dict[str, object]]:
+    """Of several settings, over the seeds that all of them have."""
+    if not (seeds := preconditions.common_seeds(own)):
+        return
+    settings, effects = scores(own[own["seed"].isin(seeds)])
+    same = same | {"seeds": len(seeds)}
     places = settings.groupby(["dataset", "model"]).ngroup().to_numpy()
     ways: dict[str, Average] = {TRIMMED: verdicts.trimmed}
     if len(settings) >= UNTRIMMED:
@@ -51,8 +57,13 @@ def _of_claim(own: pd.DataFrame, items: int, same: dict[str, object]) -> Iterato
         ways[ALIKE] = lambda values: np.mean([values[places == place].mean(0) for place in set(places)], 0)
     for average, way in ways.items() if len(settings) > 1 else ():
         yield same | {"average": average, "settings": len(settings)} | _estimated(way(effects), items)
-    for setting, effect in zip(settings.to_dict("records"), effects, strict=True):
-        yield same | setting | {"average": ALONE, "settings": 1} | _estimated(effect, items)
+
+
+def _alone(own: pd.DataFrame, items: int, same: dict[str, object]) -> Iterator[dict[str, object]]:
+    """Of one setting, over its own seeds."""
+    if seeds := preconditions.common_seeds(own):
+        [effect] = scores(own[own["seed"].isin(seeds)])[1]
+        yield same | {"seeds": len(seeds), "average": ALONE, "settings": 1} | _estimated(effect, items)
 
 
 def _estimated(by_seed: Float[np.ndarray, "seeds resamples"], items: int) -> dict[str, float]:

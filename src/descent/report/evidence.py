@@ -16,8 +16,8 @@ import pandas as pd
 import yaml
 
 from descent import config
+from descent.analysis import grounds
 from descent.analysis import results as table
-from descent.analysis import scorecard
 from descent.analysis.summary import check_declared
 from descent.cells import grid, study_cells
 from descent.components import TASKS
@@ -221,7 +221,7 @@ def write(
             (partial / name).write_text(text, encoding="utf-8")
         for name, rows in tables.items():
             rows.to_csv(partial / f"{name}.csv", index=False, float_format=DIGITS, lineterminator="\n")
-        scorecard.save(*judged_from, partial)
+        grounds.save(*judged_from, partial)
         (partial / "figures").mkdir()
         for file in files:
             shutil.copyfile(file, partial / "figures" / file.name)

@@ -6,21 +6,26 @@ from pathlib import Path
 import pandas as pd
 
 from descent.analysis import parts
-from descent.analysis.verdicts import CANNOT_TELL, NO_EFFECT, NOT_TESTED, REPRODUCED, VERDICTS
+from descent.analysis.verdicts import NOT_TESTED, REPRODUCED, VERDICTS
 from descent.components import in_words
 from descent.config import Params
-from descent.report import held, judged, sections
+from descent.report import each_part, held, judged, sections, trained
 from descent.report.markdown import listed
 
-SHORT = {CANNOT_TELL: "undecided", NO_EFFECT: "without an effect of interest"}  # in a sentence
 LEGEND = (
     "*ERM*: plain training, the last layer's loss alone. A gain is positive where constrained training is better "
     "than ERM, a price where it is worse. *Out of distribution*: test noise above that of training. *Its number*: "
     "worked out from the paper's tables, over all test noise. *Effect, margin or bound*: what would matter, fixed "
     "before the runs (a mean where models differ in it). *p*: corrected for six claims (Holm). *Setting*: a data "
-    "set, model and depth. *Not tested*: no model meets the protocol's preconditions."
+    "set, model and depth. *Not tested*: one of the protocol's preconditions does not hold."
 )
 SEEN = "primary claims and each of their models: estimates with 95 % intervals, and the paper's values"
+BRIEF = (
+    "*ERM* is plain training, on the last layer's loss alone. *Out of distribution*: test noise above that of "
+    "training. A gain is positive where constrained training is better, a price where it is worse; in brackets "
+    "the 95 % interval. *Cannot tell* may stand beside an interval without zero: a verdict also needs p < .05 "
+    "after a correction for six claims. *Not tested*: a precondition that was fixed before the runs does not hold."
+)
 PARTS = "README.md"  # beside the published parts
 REASONS = """What the verdicts on the first screen of the [README](../../README.md) rest on, of all parts of
 profile `{profile}`; written by `make evidence` from the tables in the folders beside this file. How claims are
@@ -30,9 +35,8 @@ judged: [PROTOCOL.md](PROTOCOL.md); the numbers: `claims.csv` and `sensitivity.c
 def first_screen(
     card: pd.DataFrame, models: pd.DataFrame, cells: pd.DataFrame, folders: Sequence[Path], params: Params
 ) -> str:
-    """What was tested and how it ended, the forest plot, the primary verdicts with a legend, how many verdicts
-    parts of the data give by themselves, those of parts that others replace, gains at one learning rate, and the
-    scope in a line.
+    """How many primary claims are reproduced, and whether the loss descends; the forest plot, the verdicts with a
+    legend, and the scope.
 
     Args:
         card, models: the scorecard, and its claims on each model alone.
@@ -42,19 +46,15 @@ def first_screen(
     primary, own = _primary(card, models)
     place = folders[0].parent.as_posix()
     paragraphs = [
-        _outcome(primary, own, params),
+        f"{_outcome(primary)} {trained.descent(cells, params)}",
         f"![{SEEN}]({place}/fig_forest.png)",
-        judged.claims(
-            primary.assign(why=_short(primary, own, f"{place}/{PARTS}", params)), primary["verdict"].tolist()
-        ),
-        LEGEND,
-        judged.counted(folders, params, f"{place}/{PARTS}"),
-        judged.not_counted(folders, params),
-        judged.by_rate(folders, params),
-        f"Scope: {sections.compared(cells, params)}. [What the verdicts rest on]({place}/{PARTS}): every setting, "
-        f"each model and each published part by itself; [protocol]({place}/PROTOCOL.md).",
+        judged.brief(primary.assign(why=_short(primary, own, f"{place}/{PARTS}", params))),
+        BRIEF,
+        f"{_scope(primary, own, params)} [What the verdicts rest on]({place}/{PARTS}): every model, data set, "
+        "setting and published part by itself, and what was left out; [how claims are "
+        f"judged]({place}/PROTOCOL.md).",
     ]
-    return "\n\n".join(filter(None, paragraphs))
+    return "\n\n".join(paragraphs)
 
 
 def behind(
@@ -65,19 +65,29 @@ def behind(
     folders: Sequence[Path],
     params: Params,
 ) -> str:
-    """The page beside the published parts: each model alone, each part, other averages and each setting.
+    """The page beside the published parts: the verdicts in full, each model alone, each part, gains at one
+    learning rate, other averages and each setting.
 
     Args:
         card, models, cells, folders: as of first_screen.
         averages: sensitivity.table of what they were judged from.
     """
     primary, own = _primary(card, models)
+    below = "#each-model-alone-and-what-keeps-it-out-of-a-claim"
+    brief = primary.assign(why=_short(primary, own, below, params))
+    aside = [
+        each_part.counted(folders),
+        each_part.not_counted(folders, params),
+        each_part.by_rate(folders, params),
+    ]
     chapters = {
-        "The published parts": _published(folders, params),
-        "Descent": sections.descending(cells, params),
-        "Constraints": sections.constraints(held.by_tolerance(cells, params), params),
+        "The primary claims": f"{judged.claims(brief, brief['verdict'].tolist())}\n\n{LEGEND}",
+        "Beside them": "\n\n".join(filter(None, aside)),
+        "The published parts": f"{_published(folders, params)}\n\nTrained: {trained.compared(cells, params)}.",
+        "Descent": trained.descending(cells, params),
+        "Constraints": trained.constraints(held.by_tolerance(cells, params), params),
         "Each model alone, and what keeps it out of a claim": judged.models_alone(card, own, params),
-        "Each published part, and each data set of one that has several, by itself": judged.by_part(
+        "Each published part, and each data set of one that has several, by itself": each_part.table(
             folders, params
         ),
         "Other averages, and each setting": judged.averages(primary, averages, held.solver(cells, params), params),
@@ -103,36 +113,46 @@ def _primary(card: pd.DataFrame, models: pd.DataFrame) -> tuple[pd.DataFrame, pd
     return primary, models[models["claim"].str.startswith(tuple(primary["claim"]))]
 
 
-def _outcome(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
-    """How many of the paper's primary claims are reproduced, what became of the others, and on what that rests."""
+def _outcome(primary: pd.DataFrame) -> str:
+    """How many of the paper's primary claims are reproduced, what became of the others, and from how much."""
     tested = primary[primary["verdict"] != NOT_TESTED]
     if tested.empty:
         return (
             f"**None of the paper's {len(primary)} primary claims could be tested on real data yet.** Below is "
             "why, and what each model shows alone."
         )
-    rest_on = own[own["claim"].isin(tested["claim"]) & (own["why"].fillna("") == "")]["model"].unique()
-    names = list(dict.fromkeys(sections.weighted(params, name) for name in rest_on))
-    on = f"judged on {listed(names)}, with " if names else ""
-    size = f"{on}up to {int(tested['settings'].max())} settings and {int(tested['seeds'].max())} seeds a claim"
+    size = f"up to {int(tested['settings'].max())} settings and {int(tested['seeds'].max())} seeds a claim"
     counts = tested["verdict"].value_counts()
-    others = [f"{counts[verdict]} {SHORT.get(verdict, verdict)}" for verdict in VERDICTS[1:] if verdict in counts]
+    others = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS[1:] if verdict in counts]
     others += [f"{rest} {NOT_TESTED}"] if (rest := len(primary) - len(tested)) else []
     reproduced = counts.get(REPRODUCED, 0)
     be = "is" if reproduced == 1 else "are"
     return (
-        f"**{reproduced} of the paper's {len(primary)} primary claims {be} reproduced on real data**"
-        f"{'; ' + listed(others) if others else ''} ({size})."
+        f"**{reproduced} of the paper's {len(primary)} primary claims {be} reproduced on real data** "
+        f"({', '.join([*others, size])})."
+    )
+
+
+def _scope(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
+    """The models and data sets that the verdicts rest on."""
+    tested = primary.loc[primary["verdict"] != NOT_TESTED, "claim"]
+    left, words = own[own["claim"].isin(tested) & (own["why"].fillna("") == "")], []
+    for model, rows in left.groupby("model", sort=False):
+        sets = dict.fromkeys(", ".join(rows["datasets"]).split(", "))
+        words.append(f"{sections.weighted(params, model)} on {in_words(params.components, listed(list(sets)))}")
+    return (
+        f"Scope of what was tested: {'; '.join(words)}; samples of the data sets, two CPU cores." if words else ""
     )
 
 
 def _short(primary: pd.DataFrame, own: pd.DataFrame, page: str, params: Params) -> list[str]:
     """Why each claim was not tested: where several models were left out, how many, and where their reasons are."""
-    left = own[own["why"].fillna("") != ""].groupby("claim").size()
+    fails = own.assign(fails=own["why"].fillna("") != "").groupby("claim")["fails"].all()
+    models = own.groupby("claim")["model"].nunique()
     told = zip(primary["claim"], primary["why"].fillna(""), primary["verdict"], strict=True)
     return [
-        f"none of its {left[claim]} models meets the preconditions, [since]({page})"
-        if verdict == NOT_TESTED and left.get(claim, 0) > 1
+        f"none of its {models[claim]} models meets the preconditions, [why]({page})"
+        if verdict == NOT_TESTED and fails.get(claim, False) and models[claim] > 1
         else in_words(params.components, why)
         for claim, why, verdict in told
     ]

@@ -13,7 +13,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from descent.analysis import provenance, scorecard, verdicts
+from descent.analysis import provenance, scorecard, verdicts, wording
 from descent.analysis.summary import left_out
 from descent.config import Params
 from descent.errors import UserError
@@ -85,9 +85,9 @@ def claims(card: pd.DataFrame, found: list[dict[str, Any]]) -> list[dict[str, An
     primary = card["group"] == "primary"
     rows = []
     for row in pd.concat([card[primary], card[~primary]]).to_dict("records"):
-        number = {key: scorecard.written(row[key], row["unit"]) for key in ("estimate", "low", "high", "effect")}
+        number = {key: wording.written(row[key], row["unit"]) for key in ("estimate", "low", "high", "effect")}
         inside = {True: ", inside", False: ", outside"}.get(row["paper_inside"], "")
-        paper = "" if pd.isna(row["paper_value"]) else scorecard.written(row["paper_value"], row["unit"])
+        paper = "" if pd.isna(row["paper_value"]) else wording.written(row["paper_value"], row["unit"])
         words = {
             "estimate": number["estimate"],
             "interval": "" if pd.isna(row["low"]) else f"{number['low']} to {number['high']}",

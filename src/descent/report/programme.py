@@ -32,7 +32,7 @@ def write(root: Path, params: Params) -> str:
         UserError: as of parts.joined.
     """
     folders = published(root, params.profile)
-    pairs, facts = parts.joined(folders, params)
+    pairs, facts = parts.joined(folders)
     card, models = scorecard.judged(pairs, facts), scorecard.by_model(pairs, facts)
     write_text(root / CLAIMS, card.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))
     style.use(params)

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from descent.analysis import effects, levels, scorecard, sensitivity, tuning
+from descent.analysis import effects, grounds, levels, scorecard, sensitivity, tuning
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
@@ -23,7 +23,7 @@ def publish(params: Params) -> Path:
     evidence.check_older(evidence.PROTOCOL, made)
     metas, pictures = evidence.metas(params), evidence.pictures(params)
     pairs = effects.pairs(results, params)
-    facts = scorecard.facts(pairs, results, params)
+    facts = grounds.facts(pairs, results, params)
     tables = {
         "claims": scorecard.judged(pairs, facts),
         "models": scorecard.by_model(pairs, facts),

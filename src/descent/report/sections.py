@@ -40,54 +40,6 @@ def used(params: Params) -> str:
     return "; ".join(words)
 
 
-def compared(cells: pd.DataFrame, params: Params) -> str:
-    """The same of the cells of a programme's grids, with each model's own data sets and depths."""
-    grid, words = _trained(cells), []
-    for (task, model), own in grid.groupby(["experiment", "model"]):
-        sets = []
-        for name, rows in own.groupby("dataset"):
-            depths = " ".join(map(str, sorted(rows["layers"].unique())))
-            sets.append(f"{label(params, f'tasks.{task}.datasets', name)} (L = {depths})")
-        words.append(f"{task}: {weighted(params, model)} on {listed(sets)}")
-    return "; ".join(words)
-
-
-def descending(cells: pd.DataFrame, params: Params) -> str:
-    """Of each model how many cells of the two arms have a loss that falls from the first constrained layer to the
-    last, on validation data, in a sentence; cells that two models share count once, and one that diverged descends
-    nowhere."""
-    grid, words = _trained(cells), []
-    same = ["dataset", "arm", "layers", "eps", "seed", "validation_loss"]
-    for (task, model), own in grid.drop_duplicates(same, keep="last").groupby(["experiment", "model"]):
-        counts = []
-        for arm in (params.comparison.ours, params.comparison.baseline):
-            cells_of = own[own["arm"] == arm]
-            held = _true(cells_of["descending"]) & ~_true(cells_of["diverged"])
-            counts.append(f"{held.sum()} of {len(held)} {label(params, 'arms', arm)}")
-        words.append(f"{label(params, 'models', model)} ({task}) {listed(counts)}")
-    return f"Cells whose loss falls at every layer, on validation data: {'; '.join(words)}."
-
-
-def constraints(found: pd.DataFrame, params: Params) -> str:
-    """How well the constraints hold, a row a model and its alpha (held.by_tolerance)."""
-    if found.empty:
-        return ""
-    rows = [
-        [label(params, "models", row["model"]), f"{row['alpha']:g}", row["cells"]]
-        + [f"{row[share]:.0%}" for share in ("at_zero", "at_half", "at_tolerance")]
-        + [f"{row['worst']:+.3f}"]
-        for row in found.to_dict("records")
-    ]
-    tolerances = " / ".join(f"{value:g}" for value in sorted({0.0, *found["tolerance"] / 2, *found["tolerance"]}))
-    shares = ["violation at most 0", "half the tolerance", "the tolerance"]
-    told = (
-        "Constrained cells whose largest relative violation on validation data is at most so large (tolerances: "
-        f"{tolerances}; one that diverged holds nothing), and the median of the largest, negative where all "
-        "constraints hold to spare. Relative: of a layer to the loss before it, as alpha is; of the cap to R0."
-    )
-    return told + "\n\n" + pipe(["model", "alpha", "cells", *shares, "median of the largest"], rows)
-
-
 def weighted(params: Params, model: str) -> str:
     """A model's label, with what its weights start from where they might have been pretrained."""
     weights = params.model_budget(model).get("weights") or {}
@@ -95,15 +47,6 @@ def weighted(params: Params, model: str) -> str:
     if weights.get("random"):
         start = f"random weights, width {weights['random']['width']}"
     return label(params, "models", model) + (f" ({start})" if start else "")
-
-
-def _true(values: pd.Series) -> pd.Series:
-    """What is not known is not so."""
-    return values.astype("boolean").fillna(False).astype(bool)
-
-
-def _trained(cells: pd.DataFrame) -> pd.DataFrame:
-    return cells[cells["experiment"].isin(TASKS) & cells["trained"].astype(bool)]
 
 
 def data(metas: Mapping[str, Mapping[str, Any]]) -> str:

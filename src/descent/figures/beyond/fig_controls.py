@@ -4,38 +4,38 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from descent.config import Params
-from descent.figures.parts import control_rows, remarks, style
+from descent.figures.parts import catalogue, control_rows, remarks, style
 
-STUDIES = ("controls", "controls_ut", "controls_dust_overcomplete")
 TASK = "video"
 TITLE = "What the constraint does, beside its controls"
 CAPTION = """
 Ours, not the paper's. Error of each arm against that of the baseline of `comparison` in the same setting: mean
 over seeds and over the test noise levels of the sweep of ln(RMSE of the baseline / RMSE of the arm), in percent;
 right of zero the arm has the smaller error. Filled: levels above the training level; hollow: levels up to it.
-Bars: Student's 95 % interval over seeds, paired by seed; none for a single seed. A cell that diverged scores as
-the map to zero. Inflation: the share of an arm's log-descent along the layers, on validation data, that comes from
-a layer worse than the baseline's before it: sum of min(max(0, ln f_{l-1}/g_{l-1}), d_l) over the sum of the
-descents d_l = ln f_{l-1}/f_l that are positive, over the constrained layers (f: of the arm, g: of the baseline);
-100 %: each layer improves only on what was made worse. Feasible: cells that meet the constraints on validation
-data, of all. Arms may differ in the learning rate too: the compared two have each their best, what
-follows or varies one of them (a replay, a range of noise) the same, the others the model's.
+Bars: Student's 95 % interval over seeds, paired by seed; none for a single seed. An arm of which a cell diverged
+has words in place of points: such a cell scores as the map to zero, which would set the scale. Inflation: the
+share of an arm's log-descent along the layers, on validation data, that comes from a layer worse than the
+baseline's before it: sum of min(max(0, ln f_{l-1}/g_{l-1}), d_l) over the sum of the descents
+d_l = ln f_{l-1}/f_l that are positive, over the constrained layers (f: of the arm, g: of the baseline); 100 %:
+each layer improves only on what was made worse. Feasible: cells that meet the constraints on validation data, of
+all. Arms may differ in the learning rate too: the compared two have each their best, what follows or varies one of
+them (a replay, a range of noise) the same, the others the model's.
 """
-PARAMETERS = control_rows.parameters(TASK, STUDIES)
+PARAMETERS = control_rows.parameters(TASK)
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Log-ratios (percent), a panel per study. Raises UserError without rows of a study, or of its task."""
     label = f"ln(RMSE of {style.name(params.comparison.baseline)} / RMSE of the arm), % →"
-    return control_rows.render(results, params, TASK, STUDIES, label)
+    return control_rows.render(results, params, TASK, label)
 
 
 def left_out(params: Params) -> str:
     """Why there is nothing to show; empty where there is."""
-    return control_rows.left_out(params, TASK, STUDIES)
+    return control_rows.left_out(params, TASK)
 
 
 def remarks_on(params: Params) -> list[str]:
     """What must be read with it."""
-    names = control_rows.shown(params, TASK, STUDIES)
+    names = catalogue.controls(params, TASK)
     return remarks.capacity(params, list(dict.fromkeys(params.studied(name).model for name in names)))

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from descent.analysis import scorecard
+from descent.analysis import scorecard, wording
+from descent.analysis.preconditions import in_brief
 from descent.analysis.verdicts import NOT_TESTED
 from descent.components import in_words
 from descent.config import Params
@@ -22,13 +23,13 @@ Ours, not the paper's. Each primary claim of the scorecard: the estimate with it
 test items (percent of log-RMSE for video, points of accuracy for text and language models), the smallest effect
 of interest or the margin (band), and the paper's own value where its tables give one (diamond). A price is good
 where it is small, all else where it is large. Below it each of its models by itself (square) if they are several;
-one that fails a precondition is hollow, and is no part of the claim. A claim that is not tested has no estimate of
-its own.
+where one fails a precondition it is hollow, and no part of the claim. A claim that is not tested has no estimate
+of its own.
 """
 PARAMETERS = ["eps", "text.eps", "lm.eps", "comparison", "profiles.${profile}.video.seeds"]
 TASKS = ("video", "text", "lm")
-ROW = 0.42  # inches a claim
-LINE, REASON = 42, 32  # characters of a line of its words, and of why a model is left out
+CLAIM, MODEL, MORE = 0.46, 0.24, 0.09  # inches a row, and each further line of a reason
+LINE, REASON = 42, 36  # characters of a line of a claim's words, and of why a model is left out
 UNITS = {"percent": "%", "points": "points", "plain": ""}
 
 
@@ -42,20 +43,22 @@ def forest(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> Figure:
     """The same of a scorecard and its claims on each model alone."""
     synthetic = style.synthetic(params, TASKS)
     rows = _rows(card[card["group"] == "primary"], models.iloc[: 0 if synthetic else None])
-    figure = style.sheet(params, style.TEXT, 0.9 + ROW * len(rows), TASKS)
+    heights = np.array([_height(row) for row in rows])
+    places, whole = np.cumsum(heights) - heights / 2, float(heights.sum())
+    figure = style.sheet(params, style.TEXT, 0.9 + whole, TASKS)
     axes, verdicts = figure.subplots(1, 2, sharey=True, width_ratios=[2, 1])
-    for place, row in enumerate(rows):
+    for place, row in zip(places, rows, strict=True):
         if "model" in row:
             _draw_model(axes, place, row)
-            first, *others = in_words(params.components, row["why"] or "part of the claim").split(";")
-            words = fill(first + "; ..." * bool(others), REASON)
-            verdicts.text(0.0, place, words, va="center", fontsize=6, color=style.GREY)
+            verdicts.text(0.0, place, _left_out(row), va="center", fontsize=6, color=style.GREY)
         else:
             _draw(axes, place, row)
-            verdicts.text(0.0, place, _verdict(row, synthetic), va="center", fontsize=7)
+            verdicts.text(0.0, place, _verdict(row, synthetic), va="center", fontsize=7, weight="bold")
     axes.axvline(0, color=style.GREY, linewidth=0.8)
-    axes.set_yticks(range(len(rows)), [_named(row) for row in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_yticks(places, [_named(row, params) for row in rows])
+    for label, row in zip(axes.get_yticklabels(), rows, strict=True):
+        label.set(**({"fontsize": 6, "color": style.GREY} if "model" in row else {"fontsize": 7}))
+    axes.set_ylim(whole, 0)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("effect (% or points)")
     verdicts.set_axis_off()
@@ -75,17 +78,21 @@ def _rows(card: pd.DataFrame, models: pd.DataFrame) -> list[dict[str, Any]]:
     return found
 
 
-def _draw_model(axes: Axes, place: int, row: dict[str, Any]) -> None:
+def _draw_model(axes: Axes, place: float, row: dict[str, Any]) -> None:
     """The estimate and the interval of one model by itself; hollow where it is left out of the claim."""
     value, low, high = (100 * float(row[key]) for key in ("estimate", "low", "high"))
     reach = [[value - low], [high - value]] if np.isfinite(low + high) else None
     face = "none" if row["why"] else style.PALETTE[0]
-    axes.errorbar(value, place, xerr=reach, fmt="s", color=style.PALETTE[0], mfc=face, capsize=2, markersize=3)
+    axes.errorbar(
+        value, place, xerr=reach, fmt="s", color=style.PALETTE[0], mfc=face, capsize=2, markersize=3, linewidth=1
+    )
 
 
-def _draw(axes: Axes, place: int, row: dict[str, Any]) -> None:
+def _draw(axes: Axes, place: float, row: dict[str, Any]) -> None:
     """The band, the estimate and the paper's value of one claim, in percent or points."""
-    axes.fill_betweenx([place - 0.32, place + 0.32], -100 * row["effect"], 100 * row["effect"], color="#e8eef5")
+    axes.fill_betweenx(
+        [place - 0.36 * CLAIM, place + 0.36 * CLAIM], -100 * row["effect"], 100 * row["effect"], color="#e8eef5"
+    )
     value, low, high = (100 * float(row[key]) for key in ("estimate", "low", "high"))
     if row["verdict"] != NOT_TESTED and np.isfinite(value):
         reach = [[value - low], [high - value]] if np.isfinite(low + high) else None
@@ -94,16 +101,27 @@ def _draw(axes: Axes, place: int, row: dict[str, Any]) -> None:
         axes.plot(100 * float(row["paper_value"]), place, "D", color=style.PALETTE[1], markerfacecolor="none")
 
 
+def _height(row: dict[str, Any]) -> float:
+    """Inches."""
+    return MODEL + MORE * _left_out(row).count("\n") if "model" in row else CLAIM
+
+
+def _left_out(row: dict[str, Any]) -> str:
+    """Why a model is no part of the claim, or that it is one."""
+    return fill(f"left out: {in_brief(row['why'])}", REASON) if row["why"] else "part of the claim"
+
+
 def _verdict(row: dict[str, Any], synthetic: bool) -> str:
     if row["verdict"] == NOT_TESTED:
         return f"{NOT_TESTED} (synthetic)" if synthetic else NOT_TESTED
-    seeds, settings = (scorecard.number_of(row[f"{word}s"], word) for word in ("seed", "setting"))
+    seeds, settings = (wording.number_of(row[f"{word}s"], word) for word in ("seed", "setting"))
     return f"{row['verdict']}\n{seeds}, {settings}" + (f", {style.name(row['of'])}" if "of" in row else "")
 
 
-def _named(row: dict[str, Any]) -> str:
+def _named(row: dict[str, Any], params: Params) -> str:
     if "model" in row:
-        return style.name(row["model"])
+        sets = in_words(params.components, str(row["datasets"]))
+        return fill(f"{style.name(row['model'])} ({sets})", LINE)
     unit = f" ({UNITS[row['unit']]})" if UNITS[row["unit"]] else ""
     return fill(row["statement"] + unit, LINE)
 

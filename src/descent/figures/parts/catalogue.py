@@ -23,6 +23,7 @@ from descent.io.folders import write_text
 
 FOLDER = Path(__file__).parents[1]
 SHOWN = Path("data/shown")
+CONTROLS = "${controls}"
 ENTRIES = ("fig[0-9_]*.py", "table[0-9_]*.py")
 
 
@@ -108,18 +109,27 @@ def write_sidecar(sidecar: dict[str, Any], files: Sequence[Path]) -> None:
 
 
 def parameters(entry: ModuleType, params: Params) -> dict[str, Any]:
-    """The values of an entry's PARAMETERS by their names in params.yaml; `${ours}` is comparison.ours.
+    """The values of an entry's PARAMETERS by their names in params.yaml; `${ours}` is comparison.ours, CONTROLS
+    every study of controls in use of the entry's tasks.
 
     Those that are not there are left out: a profile need not have every model, nor every arm values.
     """
     words = {"${profile}": params.profile, "${ours}": params.comparison.ours}
+    studies = [name for task in getattr(entry, "TASKS", VIDEO) for name in controls(params, task)]
     found = {}
     for key in entry.PARAMETERS:
         for word, meant in words.items():
             key = key.replace(word, meant)
-        with suppress(KeyError):
-            found[key] = value(params, key)
+        for own in [key.replace(CONTROLS, name) for name in studies] if CONTROLS in key else [key]:
+            with suppress(KeyError):
+                found[own] = value(params, own)
     return found
+
+
+def controls(params: Params, task: str) -> list[str]:
+    """The studies of controls of a task that are in use."""
+    found = {name: params.studied(name) for name in params.studies if name.startswith("controls")}
+    return [name for name, study in found.items() if study.task == task and params.runs(study)]
 
 
 def value(params: Params, dotted: str) -> Any:

@@ -1,7 +1,5 @@
 """What each arm of a study of controls gains over its baseline: a row an arm, a panel a study."""
 
-from collections.abc import Sequence
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,7 +9,7 @@ from matplotlib.ticker import FuncFormatter
 from descent.analysis import controls
 from descent.cells import study_cells
 from descent.config import Params
-from descent.figures.parts import ablations, curves, style
+from descent.figures.parts import ablations, catalogue, curves, style
 
 WHERE = {"out": r"out of distribution ($\gamma>\epsilon$)", "in": r"in distribution ($\gamma\leq\epsilon$)"}
 COLUMNS = {
@@ -20,17 +18,16 @@ COLUMNS = {
 }  # of words at the right; their places as shares of the panel's width
 
 
-def render(results: pd.DataFrame, params: Params, task: str, studies: Sequence[str], label: str) -> Figure:
-    """The gains of `controls.trained_cells` in percent or points.
+def render(results: pd.DataFrame, params: Params, task: str, label: str) -> Figure:
+    """The gains of `controls.trained_cells` in percent or points; each study of controls in use has a panel.
 
     Args:
-        studies: names; those of the task that are in use have a panel.
         label: of the axis.
 
     Raises UserError without rows of a study, or of its task.
     """
     curves.required(results, f"evaluate_{task}", experiment=task)
-    names = shown(params, task, studies)
+    names = catalogue.controls(params, task)
     for name in names:
         curves.required(results, "evaluate_studies", experiment=name)
     columns = ["gain_in", "gain_out", "inflation", "feasible"]
@@ -45,7 +42,7 @@ def render(results: pd.DataFrame, params: Params, task: str, studies: Sequence[s
     if not names:
         axes = figure.add_subplot(grid[0])
         axes.set_axis_off()
-        axes.text(0.5, 0.5, left_out(params, task, studies), ha="center", va="center", color=style.GREY)
+        axes.text(0.5, 0.5, left_out(params, task), ha="center", va="center", color=style.GREY)
         return figure
     axes.set_xlabel(label)
     dots = [Line2D([], [], label=word, **_look(where, style.GREY)) for where, word in WHERE.items()]
@@ -53,22 +50,15 @@ def render(results: pd.DataFrame, params: Params, task: str, studies: Sequence[s
     return figure
 
 
-def parameters(task: str, studies: Sequence[str]) -> list[str]:
+def parameters(task: str) -> list[str]:
     """What of params.yaml stands beside the panels."""
-    named = [place.format(name) for place in ("study.{}", "profiles.${{profile}}.studies.{}") for name in studies]
-    return ["comparison", f"{task}.evaluation.gammas", f"{task}.tolerance", *named]
+    studies = ["study.${controls}", "profiles.${profile}.studies.${controls}"]
+    return ["comparison", f"{task}.evaluation.gammas", f"{task}.tolerance", *studies]
 
 
-def shown(params: Params, task: str, studies: Sequence[str]) -> list[str]:
-    """Those of the studies that are in use."""
-    found = {name: params.studied(name) for name in studies if name in params.studies}
-    return [name for name, study in found.items() if study.task == task and params.runs(study)]
-
-
-def left_out(params: Params, task: str, studies: Sequence[str]) -> str:
+def left_out(params: Params, task: str) -> str:
     """Why there is nothing to show; empty where there is."""
-    named = f"the name {studies[0]}" if len(studies) == 1 else f"the names {', '.join(studies)}"
-    return "" if shown(params, task, studies) else f"no study of {task} of {named} is in use"
+    return "" if catalogue.controls(params, task) else f"no study of controls of {task} is in use"
 
 
 def _title(params: Params, name: str, table: pd.DataFrame) -> str:
@@ -83,7 +73,7 @@ def _draw(axes: Axes, table: pd.DataFrame, baseline: str) -> None:
         look = {"ha": "center", "va": "bottom", "color": style.GREY, "fontsize": 7}
         axes.text(place, 1.03, word, transform=axes.transAxes, **look)
     for place, row in enumerate(table.to_dict("records")):
-        if row["arm"] != baseline and row["lost"] < row["trained"]:  # the zero map would set the scale
+        if row["arm"] != baseline and row["trained"] and not row["lost"]:  # the zero map would set the scale
             _draw_gains(axes, row, place)
         _write(axes, row, place, row["arm"] == baseline)
     labels = [style.name(row.arm) + (f" ({row.varied})" if row.varied else "") for row in table.itertuples()]
@@ -111,11 +101,11 @@ def _look(where: str, color: object) -> dict[str, object]:
 
 def _write(axes: Axes, row: dict, place: int, reference: bool) -> None:
     """At the right an arm's inflation share and feasible cells; words where it has no point."""
-    cells, lost = row["trained"], f", {row['lost']} diverged" if row["lost"] else ""
+    cells = row["trained"]
     feasible = row["feasible"] * row["feasible_seeds"] if pd.notna(row["feasible"]) else 0
     words = {
         "inflation": "–" if pd.isna(row["inflation"]) else f"{100 * row['inflation']:.0f}%",  # noqa: RUF001
-        "feasible": f"{feasible:.0f} of {cells}{lost}",
+        "feasible": f"{feasible:.0f} of {cells}",
     }
     for word, text in words.items() if cells else ():
         axes.text(
@@ -123,7 +113,8 @@ def _write(axes: Axes, row: dict, place: int, reference: bool) -> None:
         )
     told = "" if cells else "no cells"
     told = "the baseline: zero" if cells and reference else told
-    told = "all diverged: each scores as the zero map" if cells and row["lost"] == cells else told
+    if cells and row["lost"]:
+        told = f"{row['lost']} of {cells} diverged, scored as if nothing was learned"
     if told:
-        look = {"va": "center", "color": style.GREY, "fontsize": 7}
-        axes.annotate(told, (0, place), xytext=(4, 0), textcoords="offset points", **look)
+        look = {"ha": "center", "va": "center", "color": style.GREY, "fontsize": 7, "backgroundcolor": "white"}
+        axes.text(0.5, place, told, transform=axes.get_yaxis_transform(), **look)

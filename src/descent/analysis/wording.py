@@ -1,0 +1,19 @@
+"""Numbers as a reader has them."""
+
+import numpy as np
+
+
+def written(value: float, unit: str) -> str:
+    """A number of the scorecard for a reader."""
+    if np.isnan(value):
+        return "–"  # noqa: RUF001
+    return {
+        "percent": f"{100 * value:.3g} %",
+        "points": f"{100 * value:.2g} points",
+        "plain": f"{value:.3g}",
+    }[unit]
+
+
+def number_of(count: float | int, word: str) -> str:
+    """`1 seed`, `8 seeds`."""
+    return f"{count:.0f} {word}" + ("" if count == 1 else "s")

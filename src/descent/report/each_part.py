@@ -1,0 +1,117 @@
+"""What each published part says by itself, in Markdown, beside the verdicts that all of them give together."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from descent.analysis import grounds, parts
+from descent.analysis.select import select
+from descent.analysis.verdicts import VERDICTS
+from descent.analysis.wording import written
+from descent.components import in_words
+from descent.config import Params
+from descent.report import judged
+from descent.report.markdown import listed, pipe
+from descent.report.sections import label
+
+SAME_RATE = "controls_rates_"  # what the names of studies begin with that train both arms at each rate
+
+
+def table(folders: Sequence[Path], params: Params) -> str:
+    """What each published part, and each data set of one that has several, says of the primary claims by itself,
+    corrected within its own six; empty where none could test one."""
+    rows = [[folder.name, *judged.alone(row, params)] for folder in folders for row in _tested(folder)]
+    return (
+        pipe(["part", "data set", "claim", "here", "95 % interval", "p", "from", "verdict"], rows) if rows else ""
+    )
+
+
+def counted(folders: Sequence[Path]) -> str:
+    """In a sentence, how often each verdict is what a part or a data set of one says by itself; empty where none
+    could test a claim. What `not_counted` tells is not among them: it may be one training twice."""
+    aside = [_key(folder, row) for folder, row, _ in _aside(folders)]
+    told = [row for folder in folders for row in _tested(folder) if _key(folder, row) not in aside]
+    verdicts = pd.Series([row["verdict"] for row in told]).value_counts()
+    counts = listed([f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdict in verdicts])
+    return (
+        f"Exploratory: published parts and their data sets, each judged by itself, give {verdicts.sum()} more "
+        f"verdicts on these claims ({counts}), listed below."
+        if len(verdicts)
+        else ""
+    )
+
+
+def not_counted(folders: Sequence[Path], params: Params) -> str:
+    """In a sentence, what parts say by themselves of primary claims in which another part counts in their place;
+    empty where there is no such part."""
+    told = []
+    for folder, row, places in _aside(folders):
+        value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
+        of = in_words(params.components, listed([f"{model} on {dataset}" for dataset, model in places]))
+        told.append(f"{folder.name} ({of}) on *{row['statement']}*: {value} ({low} to {high}), {row['verdict']}")
+    head = (
+        "Not counted, since another part trained the same models on the same data for longer, or with more trials"
+    )
+    return f"{head}: {'; '.join(told)}." if told else ""
+
+
+def by_rate(folders: Sequence[Path], params: Params) -> str:
+    """In a sentence, what our arm gains out of distribution where both arms train at one learning rate, and how
+    many of its cells are feasible on validation data, by the studies that parts have published; empty where none
+    has."""
+    told = [words for folder in folders for words in _at_one_rate(folder, params)]
+    head = (
+        "Exploratory: with one learning rate in both arms, the gain out of distribution (95 % interval; feasible "
+        "cells) is of"
+    )
+    return f"{head} {'; of '.join(told)}." if told else ""
+
+
+def _tested(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """The primary claims that a part could test, then those that its data sets could."""
+    for name in ("claims", "datasets"):
+        path = folder / f"{name}.csv"
+        yield from judged.tested(pd.read_csv(path)) if path.exists() else ()
+
+
+def _aside(folders: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, Any], list[tuple[str, str]]]]:
+    """The claims that rest on what another part replaces, with these data sets and models."""
+    replaced = parts.replaced(folders) if len(folders) > 1 else set()
+    for number, folder in enumerate(folders):
+        gone = sorted((dataset, model) for dataset, model, part in replaced if part == number)
+        if not gone:
+            continue
+        pairs, facts = grounds.load(folder)
+        for row in _tested(folder):
+            own = pairs[pairs["claim"] == row["claim"]]
+            if "dataset" in row:
+                own = own[own["dataset"] == row["dataset"]]
+            else:
+                own = grounds.left_in(own, grounds.passing(facts[facts["claim"] == row["claim"]]))
+            held = set(own[["dataset", "model"]].itertuples(index=False, name=None))
+            if places := [place for place in gone if place in held]:
+                yield folder, row, places
+
+
+def _key(folder: Path, row: Mapping[str, Any]) -> tuple[str, str, str]:
+    return folder.name, str(row.get("dataset", judged.EVERY)), row["claim"]
+
+
+def _at_one_rate(folder: Path, params: Params) -> Iterator[str]:
+    path = folder / "controls.csv"
+    found = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["study", "arm"])
+    own = found[found["study"].str.startswith(SAME_RATE) & (found["arm"] == params.comparison.ours)]
+    for name, rows in own.groupby("study", sort=False):
+        study = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))["study"][name]
+        unit = "percent" if study["task"] == "video" else "points"
+        ours = select(parts.cells([folder]), experiment=name, arm=params.comparison.ours)
+        held = ours.astype({"feasible": float}).groupby(ours["varied"].astype(float))["feasible"]
+        gains = [
+            f"{written(row.gain_out_low, unit)} to {written(row.gain_out_high, unit)} at {row.varied:g} "
+            f"({held.sum()[row.varied]:.0f} of {held.size()[row.varied]})"
+            for row in rows.itertuples()
+        ]
+        yield f"{label(params, 'models', study['model'])} {listed(gains)}"

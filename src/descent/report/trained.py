@@ -1,0 +1,75 @@
+"""The cells of all published parts: what they are, whether their loss descends, how their constraints hold."""
+
+import pandas as pd
+
+from descent.components import TASKS
+from descent.config import Params
+from descent.report.markdown import listed, pipe
+from descent.report.sections import label, weighted
+
+SAME = ["dataset", "arm", "layers", "eps", "seed"]  # with one loss: a cell that two models share
+
+
+def compared(cells: pd.DataFrame, params: Params) -> str:
+    """Tasks, models, their data sets and depths of the cells of a programme's grids, in words."""
+    grid, words = _trained(cells), []
+    for (task, model), own in grid.groupby(["experiment", "model"]):
+        sets = []
+        for name, rows in own.groupby("dataset"):
+            depths = " ".join(map(str, sorted(rows["layers"].unique())))
+            sets.append(f"{label(params, f'tasks.{task}.datasets', name)} (L = {depths})")
+        words.append(f"{task}: {weighted(params, model)} on {listed(sets)}")
+    return "; ".join(words)
+
+
+def descending(cells: pd.DataFrame, params: Params) -> str:
+    """Of each model how many cells of the two arms have a loss that falls from the first constrained layer to the
+    last, on validation data, in a sentence; cells that two models share count once, and one that diverged descends
+    nowhere."""
+    grid, words = _trained(cells).drop_duplicates([*SAME, "validation_loss"], keep="last"), []
+    for (task, model), own in grid.groupby(["experiment", "model"]):
+        counts = []
+        for arm in (params.comparison.ours, params.comparison.baseline):
+            cells_of = own[own["arm"] == arm]
+            held = _true(cells_of["descending"]) & ~_true(cells_of["diverged"])
+            counts.append(f"{held.sum()} of {len(held)} {label(params, 'arms', arm)}")
+        words.append(f"{label(params, 'models', model)} ({task}) {listed(counts)}")
+    return f"Cells whose loss falls at every layer, on validation data: {'; '.join(words)}."
+
+
+def descent(cells: pd.DataFrame, params: Params) -> str:
+    """The same of all models together, in a short sentence."""
+    own = _trained(cells).drop_duplicates([*SAME, "validation_loss"], keep="last")
+    held = (_true(own["descending"]) & ~_true(own["diverged"])).groupby(own["arm"])
+    falls, count, arms = held.sum(), held.size(), params.comparison
+    ours, theirs = (f"{falls.get(arm, 0)} of {count.get(arm, 0)}" for arm in (arms.ours, arms.baseline))
+    return f"On validation data the loss falls at every layer in {ours} constrained cells, and in {theirs} of ERM."
+
+
+def constraints(found: pd.DataFrame, params: Params) -> str:
+    """How well the constraints hold, a row a model and its alpha (held.by_tolerance)."""
+    if found.empty:
+        return ""
+    rows = [
+        [label(params, "models", row["model"]), f"{row['alpha']:g}", row["cells"]]
+        + [f"{row[share]:.0%}" for share in ("at_zero", "at_half", "at_tolerance")]
+        + [f"{row['worst']:+.3f}"]
+        for row in found.to_dict("records")
+    ]
+    tolerances = " / ".join(f"{value:g}" for value in sorted({0.0, *found["tolerance"] / 2, *found["tolerance"]}))
+    shares = ["violation at most 0", "half the tolerance", "the tolerance"]
+    told = (
+        "Constrained cells whose largest relative violation on validation data is at most so large (tolerances: "
+        f"{tolerances}; one that diverged holds nothing), and the median of the largest, negative where all "
+        "constraints hold to spare. Relative: of a layer to the loss before it, as alpha is; of the cap to R0."
+    )
+    return told + "\n\n" + pipe(["model", "alpha", "cells", *shares, "median of the largest"], rows)
+
+
+def _true(values: pd.Series) -> pd.Series:
+    """What is not known is not so."""
+    return values.astype("boolean").fillna(False).astype(bool)
+
+
+def _trained(cells: pd.DataFrame) -> pd.DataFrame:
+    return cells[cells["experiment"].isin(TASKS) & cells["trained"].astype(bool)]

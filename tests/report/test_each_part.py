@@ -1,0 +1,41 @@
+"""What published parts say by themselves: what another part replaces is named, and in no count."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from descent.analysis import effects, grounds, parts, scorecard
+from descent.report import each_part
+from tests.fakes.evidence import Made, real_params
+
+SHOWN = ("video_ood", "video_cost")
+
+
+def published(folder: Path, rows: pd.DataFrame) -> Path:
+    """A part with the tables that this reads."""
+    params = real_params({"video.datasets": sorted(set(rows["dataset"])), "text.datasets": ["imdb"]})
+    pairs = effects.pairs(rows, params)
+    folder.mkdir()
+    grounds.save(pairs, facts := grounds.facts(pairs, rows, params), folder)
+    scorecard.judged(pairs, facts).to_csv(folder / "claims.csv", index=False)
+    scorecard.by_dataset(rows, params).to_csv(folder / "datasets.csv", index=False)
+    return folder
+
+
+@pytest.mark.slow
+def test_what_another_part_replaces_is_told_of_its_data_set_and_counted_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = Made().video(models=("ut",), layers=(3,)).table()
+    folders = [published(tmp_path / "small-1", rows), tmp_path / "small-2"]
+    monkeypatch.setattr(parts, "replaced", lambda folders: set())
+    assert each_part.not_counted(folders, real_params()) == ""
+    whole = each_part.counted(folders)
+    assert "give 6 more verdicts" in whole, "two claims, of all data sets and of each"
+    monkeypatch.setattr(parts, "replaced", lambda folders: {("ucsd", "ut", 0)})
+    told = each_part.not_counted(folders, real_params())
+    assert told.count("small-1 (UT on UCSD) on") == 4, "two claims, of all data sets, and of UCSD"
+    assert "Avenue" not in told
+    assert "give 2 more verdicts" in each_part.counted(folders), "those of Avenue stay"
+    assert each_part.table(folders, real_params()).count("| small-1 |") == 6
