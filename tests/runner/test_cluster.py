@@ -309,7 +309,7 @@ def digests(runs: Path) -> dict[str, str]:
 
 def wait_for_a_checkpoint() -> None:
     """Until some stack is in the middle."""
-    until = time.monotonic() + 100
+    until = time.monotonic() + 240  # beside other work a worker takes its time to start
     while not [*store.root().glob("stacks/*.pt")]:
         assert time.monotonic() < until, "no stack was begun"
         time.sleep(0.05)
@@ -335,7 +335,7 @@ def freeze_a_node(nodes: Any, frozen: list[psutil.Process]) -> None:
 def kill_a_worker(killed: list[int]) -> None:
     """Kill the first process that is in the middle of a stack, once a checkpoint of one is there."""
     wait_for_a_checkpoint()
-    until = time.monotonic() + 100
+    until = time.monotonic() + 240  # beside other work a worker takes its time to start
     while not killed and time.monotonic() < until:
         time.sleep(0.05)
         for process in psutil.Process().children(recursive=True):
