@@ -54,6 +54,7 @@ def test_seeds_of_a_rate_are_one_trial() -> None:
     rows = [TRIED[5], TRIED[5] | {"seed": 101, "validation_loss": 3.0}]
     (told,) = tuning.trials(pd.DataFrame(rows), fake_params()).to_dict("records")
     assert (told["seeds"], told["validation_loss"], told["used"]) == (2, 2.0, False)
+    assert told["standard_error"] == pytest.approx(1.0), "of 1 and 3, whose deviation is the root of 2"
 
 
 def test_arms_with_unequal_trials_were_not_tuned_alike() -> None:

@@ -103,6 +103,11 @@ def test_twice_the_epochs_stand_beside_the_same_cells() -> None:
     assert (ours["arm"], ours["cells"], ours["lower"]) == ("constrained", 1, pytest.approx(0.25))
     assert (ours["feasible_before"], ours["feasible"]) == (1, 0)
     assert theirs["lower"] == pytest.approx(-0.1) and math.isnan(theirs["feasible"])
+    assert math.isnan(ours["standard_error"]), "of a single seed there is none"
+    two, _ = held.longer(pd.DataFrame([*rows, cell("plateau_ut", "constrained", 3.5, True, seed=1)])).to_dict(
+        "records"
+    )
+    assert (two["lower"], two["standard_error"]) == (pytest.approx(0.375), pytest.approx(0.125)), "of 25 and 50 %"
     assert held.longer(pd.DataFrame(rows[:3])).empty
     lost = [*rows, cell("plateau_ut", "constrained", math.nan, False, seed=1)]
     ours, _ = held.longer(pd.DataFrame(lost)).to_dict("records")

@@ -20,8 +20,9 @@ def trials(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
         cells: summary.cells_table.
 
     Returns:
-        SETTING, `lr`, `seeds`, and over these `diverged`, any, and the means `validation_loss` and `missed`;
-        `place`, 1 for the best rate of its arm; `used`, whether that arm of the tasks' grids trained with it.
+        SETTING, `lr`, `seeds`, and over these `diverged`, any, and the means `validation_loss` and `missed`, the
+        first with its `standard_error`: seeds validate on clips of their own, where they draw clips; `place`, 1
+        for the best rate of its arm; `used`, whether that arm of the tasks' grids trained with it.
     """
     tried = cells[cells["experiment"].str.startswith(RATES)]
     tolerance = tried["model"].map(lambda model: getattr(params, params.task_of(model)).tolerance).astype(float)
@@ -32,8 +33,13 @@ def trials(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
         validation_loss=tried["validation_loss"].astype(float),
     )
     groups = tried.groupby([*SETTING, "lr"])
-    found = groups.agg({"seed": "size", "diverged": "any", "validation_loss": "mean", "missed": "mean"})
-    found = found.rename(columns={"seed": "seeds"}).reset_index()
+    found = groups.agg(
+        seeds=("seed", "size"),
+        diverged=("diverged", "any"),
+        validation_loss=("validation_loss", "mean"),
+        standard_error=("validation_loss", "sem"),
+        missed=("missed", "mean"),
+    ).reset_index()
     found = found.sort_values([*SETTING, "diverged", "missed", "validation_loss"], ignore_index=True)
     grid = cells[cells["experiment"].isin(TASKS)]
     rates = set(grid[["model", "arm", "lr"]].itertuples(index=False, name=None))

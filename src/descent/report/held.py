@@ -64,8 +64,8 @@ def longer(cells: pd.DataFrame) -> pd.DataFrame:
     """What twice the epochs made of the cells that studies of it trained, by data set, model, depth and arm.
 
     Columns: `cells`; how many of them `diverged` then; `lower`, by what share f_L on validation data is lower then
-    (mean over the others; negative: it is higher); how many are `feasible` and `descending`, and were so with the
-    epochs of the grid, `feasible_before` and `descending_before`.
+    (mean over the others; negative: it is higher), and its `standard_error`; how many are `feasible` and
+    `descending`, and were so with the epochs of the grid, `feasible_before` and `descending_before`.
     """
     key = [*SETTING, "seed", "arm"]
     twice = cells[cells["experiment"].str.startswith(LONGER)]
@@ -77,8 +77,13 @@ def longer(cells: pd.DataFrame) -> pd.DataFrame:
     )
     groups = both.groupby([*SETTING, "arm"])
     sums = groups[counted].sum(min_count=1)
-    counts = {"cells": groups.size(), "diverged": groups["diverged"].sum().astype(int)}
-    return pd.concat([pd.DataFrame(counts), groups["lower"].mean(), sums], axis=1).reset_index()
+    found = groups.agg(
+        cells=("seed", "size"),
+        diverged=("diverged", "sum"),
+        lower=("lower", "mean"),
+        standard_error=("lower", "sem"),
+    )
+    return pd.concat([found.astype({"diverged": int}), sums], axis=1).reset_index()
 
 
 def selection(results: pd.DataFrame, params: Params) -> pd.DataFrame:
