@@ -75,6 +75,16 @@ def test_a_stand_in_of_video_holds_what_an_epoch_draws_in_clips_that_seeds_may_d
         assert len(data.clips["test"]) == 12
 
 
+def test_shifts_whose_strength_is_in_proportion_to_the_light_are_counted_on_a_stand_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_project(tmp_path, monkeypatch)
+    monkeypatch.setattr(parts, "timed", lambda *stack: Step(1.0, 1.0, 1.0, 1.0, 1.0))
+    (Path("data/prepared") / DATASET / "meta.json").unlink()
+    found = part(small_params(DUST | {"video.evaluation": {"shifts": ["gaussian", "speckle", "poisson"]}}))
+    assert found.scoring > 0
+
+
 def test_where_a_gpu_is_stood_in_for_its_reference_and_the_parts_are_timed_on_one_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -146,6 +146,12 @@ def test_a_level_that_no_strength_reaches_is_told() -> None:
         token_dropout.apply(torch.randn(1, 3, 4, 5), torch.tensor([2.0]), Stream(4), 1.0, settings, real)
 
 
+@pytest.mark.parametrize("name", [name for name in VIDEO if apply_of(PARAMS, name).converts])
+def test_black_frames_have_no_light_that_a_strength_could_be_in_proportion_to(name: str) -> None:
+    with pytest.raises(UserError, match=f"shifts.{name}: the test frames are black"):
+        apply_of(PARAMS, name).strengths([0.3], SIGMA, 0.0, 0.0)
+
+
 def test_noise_is_smoothed_once_for_all_levels_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     shift, clean, calls, original = apply_of(PARAMS, "correlated"), pictures()[:, :4], [], correlated.correlated
     monkeypatch.setattr(correlated, "correlated", lambda *told: calls.append(told) or original(*told))

@@ -1,4 +1,5 @@
-"""Prepared video of the right size without a download: black frames, which take no room on the disk."""
+"""Prepared video of the right size without a download: black frames, which take no room on the disk, and gray ones
+to test on, since shifts in proportion to the light have no strength without any."""
 
 import json
 import math
@@ -12,6 +13,8 @@ from descent.errors import UserError
 from descent.tasks.video.clips import Clip
 from descent.tasks.video.prepare import ARRAYS, SPLITS, split_clips
 from descent.tasks.video.schema import Source
+
+GRAY = 128
 
 
 def write(params: Params, dataset: str, model: str, folder: Path, shrink: int) -> None:
@@ -31,7 +34,9 @@ def write(params: Params, dataset: str, model: str, folder: Path, shrink: int) -
                 index[split].append([clip.name, first, len(clip.files)])
                 first += len(clip.files)
         # A file with holes: what is not written reads as zeros.
-        np.lib.format.open_memmap(folder / f"{name}.npy", "w+", np.uint8, (first, frame.size, frame.size))
+        frames = np.lib.format.open_memmap(folder / f"{name}.npy", "w+", np.uint8, (first, frame.size, frame.size))
+        if name == "test":
+            frames[:] = GRAY
     meta = {
         "dataset": dataset,
         "size": frame.size,

@@ -96,6 +96,11 @@ class Shifted:
         """
         if not self.converts:
             return list(levels)
+        if not square:
+            raise UserError(
+                f"shifts.{self.name}: the test frames are black, so no strength gives it the energy of noise: "
+                "look at the test clips, or leave it out of video.evaluation.shifts"
+            )
         return [self.module.strength((level * sigma) ** 2, mean, square, self.settings) for level in levels]
 
 
