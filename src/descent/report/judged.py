@@ -16,6 +16,7 @@ from descent.report.markdown import pipe
 from descent.report.sections import ABSENT, label
 
 EVERY = "all of it"  # of a part
+SAME = "as said of it above"
 CLAIM = (
     "claim",
     "the paper",
@@ -47,6 +48,16 @@ def claims(card: pd.DataFrame, verdicts: Sequence[str]) -> str:
     return pipe(CLAIM, [_claim(row) for row in rows]) if rows else ""
 
 
+def untested(card: pd.DataFrame, params: Params) -> str:
+    """What keeps claims from being tested, once for all that it keeps; empty where every claim was tested."""
+    own = card[card["verdict"] == NOT_TESTED].fillna({"why": ""})
+    rows = [
+        [in_words(params.components, why), "; ".join(kept["statement"])]
+        for why, kept in own.groupby("why", sort=False)
+    ]
+    return pipe(["why", "claims"], rows) if rows else ""
+
+
 def _claim(row: Mapping[str, Any]) -> list[str]:
     number = {
         key: written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high", "effect", "paper_value")
@@ -74,12 +85,15 @@ def models_alone(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> st
     has a number."""
     statements = dict(zip(card["claim"], card["statement"], strict=True))
     header = ["claim", "model", "data sets", "here", "95 % interval", "left out of the claim, since"]
-    told = []
+    told, known = [], set()
     for row in models.dropna(subset="estimate").to_dict("records"):
         number = {key: written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high")}
         name, claim = label(params, "models", row["model"]), statements.get(row["claim"], row["claim"])
         why, sets = (in_words(params.components, row[key]) for key in ("why", "datasets"))
-        told.append([claim, name, sets, number["estimate"], f"{number['low']} to {number['high']}", why])
+        again = why and (name, sets, why) in known
+        known.add((name, sets, why))
+        interval = f"{number['low']} to {number['high']}"
+        told.append([claim, name, sets, number["estimate"], interval, SAME if again else why])
     return pipe(header, told) if told else ""
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from descent.analysis.summary import left_out
-from descent.analysis.verdicts import CANNOT_TELL, NO_EFFECT, NOT_REPRODUCED, NOT_TESTED, REPRODUCED, REVERSED
+from descent.analysis.verdicts import CANNOT_TELL, NO_EFFECT, NOT_REPRODUCED, REPRODUCED, REVERSED
 from descent.config import Params
 from descent.report import judged, sections
 from descent.report.markdown import pipe
@@ -61,7 +61,6 @@ def report(run: Run) -> str:
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     params, card = run.params, run.card
-    untested = card[card["verdict"] == NOT_TESTED][["statement", "why"]].fillna("").to_numpy().tolist()
     scope = ["statement", "paper", "group", "verdict"]
     return environment.get_template("reproduction.md.j2").render(
         profile=params.profile,
@@ -82,7 +81,7 @@ def report(run: Run) -> str:
         reproduced=judged.claims(card, [REPRODUCED]),
         failed=judged.claims(card, FAILED),
         undecided=judged.claims(card, [CANNOT_TELL]),
-        untested=pipe(["claim", "why"], untested) if untested else "",
+        untested=judged.untested(card, params),
         models=judged.models_alone(card, run.models, params),
         controls=sections.controls(run.controls, params),
         shifts=sections.shifts(run.shifts, params),

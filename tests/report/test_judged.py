@@ -1,0 +1,43 @@
+"""What became of claims, in words: a reason that keeps several back is read once."""
+
+import pandas as pd
+
+from descent.analysis.verdicts import CANNOT_TELL, NOT_TESTED
+from descent.report import judged
+from tests.fakes.evidence import real_params
+
+
+def test_a_reason_stands_once_with_all_claims_that_it_keeps_back() -> None:
+    card = pd.DataFrame(
+        [
+            ("Gain.", NOT_TESTED, "dust on ucsd: still learning"),
+            ("Told.", CANNOT_TELL, ""),
+            ("Text.", NOT_TESTED, "nothing to compare"),
+            ("Price.", NOT_TESTED, "dust on ucsd: still learning"),
+        ],
+        columns=["statement", "verdict", "why"],
+    )
+    assert judged.untested(card, real_params()).splitlines()[2:] == [
+        "| DUST on UCSD: still learning | Gain.; Price. |",
+        "| nothing to compare | Text. |",
+    ]
+    assert judged.untested(card[card["verdict"] != NOT_TESTED], real_params()) == ""
+
+
+def test_what_keeps_a_model_out_of_a_second_claim_too_is_referred_to() -> None:
+    card = pd.DataFrame({"claim": ["ood", "cost"], "statement": ["Gain.", "Price."]})
+    number = {"unit": "percent", "estimate": 0.02, "low": 0.01, "high": 0.03}
+    rows = [
+        {"claim": claim, "model": model, "datasets": "ucsd", "why": why, **number}
+        for claim in ("ood", "cost")
+        for model, why in (("ut", "ut is still learning"), ("dust", ""), ("dust_shared", f"of {claim} alone"))
+    ]
+    told = judged.models_alone(card, pd.DataFrame(rows), real_params()).splitlines()[2:]
+    assert [line.split(" | ")[-1].removesuffix(" |").strip() for line in told] == [
+        "UT is still learning",
+        "",
+        "of ood alone",
+        judged.SAME,
+        "",
+        "of cost alone",
+    ]
