@@ -29,8 +29,20 @@ MACHINES = {
 
 def test_a_full_gpu_is_told_wherever_it_is_met() -> None:
     told = sentence(torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB."))
-    assert sentence(RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be asynchronous")) == told
+    for words in (
+        "CUDA error: out of memory\nCUDA kernel errors might be asynchronous",
+        "CUDA driver error: out of memory",
+        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+    ):
+        assert sentence(RuntimeError(words)) == told
     assert told.startswith("the GPU's memory is full: ") and "training.stack_elements.cuda" in told
+
+
+def test_a_gpu_that_is_not_free_is_told_apart_from_one_that_is_full() -> None:
+    for words in ("CUDA-capable device(s) is/are busy", "all CUDA-capable devices are busy"):
+        told = sentence(RuntimeError(f"CUDA error: {words} or unavailable\nmore"))
+        assert "look at `nvidia-smi`" in told and "full" not in told
+    assert not sentence(RuntimeError("CUDA error: an illegal memory access was encountered")), "a fault of ours"
 
 
 @pytest.mark.parametrize("number", MACHINES, ids=errno.errorcode.get)

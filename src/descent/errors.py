@@ -14,10 +14,17 @@ NO_ROOM = re.compile(
     r"No space left|File too large|Disk quota exceeded|os error (27|28|122)\b|\d+ requested and \d+ written"
     r"|PytorchStreamWriter failed writing|unexpected pos \d+ vs \d+"
 )
+# What a driver and its libraries say of a card that is full, beside torch's own error, and of one not to be had.
+GPU_FULL = re.compile(r"CUDA (driver )?error: out of memory|CUBLAS_STATUS_ALLOC_FAILED")
+GPU_BUSY = re.compile(r"CUDA-capable device.*busy or unavailable")
 NO_MEMORY = "there is not enough memory: end other programs, or lower the batch, and run the same command again"
 NO_GPU_MEMORY = (
     "the GPU's memory is full: end other programs on it, raise gpu_share, or lower training.stack_elements.cuda "
     "or the batch, and run the same command again"
+)
+GPU_TAKEN = (
+    "the GPU is another program's alone, or cannot be had: look at `nvidia-smi`, end that program or name another "
+    "GPU (device: cuda:1), and run the same command again"
 )
 # What else a machine or a user's folders may be like. Every other OSError is a fault of the program.
 ADVICE = dict.fromkeys((errno.EACCES, errno.EPERM), "give yourself the right to read and write there")
@@ -66,9 +73,10 @@ def sentence(error: BaseException) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return NO_MEMORY
-    # Torch's, which is not imported for this; a card that others have filled before is told in the driver's words.
-    if type(error).__name__ == "OutOfMemoryError" or "CUDA error: out of memory" in str(error):
+    if type(error).__name__ == "OutOfMemoryError" or GPU_FULL.search(str(error)):  # torch's, which is not imported
         return NO_GPU_MEMORY
+    if GPU_BUSY.search(str(error)):
+        return GPU_TAKEN
     if full(error):
         place = getattr(error, "filename", None) or error
         return f"the disk is full ({place}): free some space and run the same command again"

@@ -20,6 +20,7 @@ SHORT = {
     "DefaultCPUAllocator: can't allocate memory: you tried to allocate 8000 bytes.": (RuntimeError, MemoryError),
     "CUDA out of memory. Tried to allocate 9 GiB.": (torch.OutOfMemoryError, torch.OutOfMemoryError),
     "CUDA error: out of memory": (RuntimeError, RuntimeError),
+    "CUDA driver error: out of memory": (RuntimeError, RuntimeError),
 }
 
 

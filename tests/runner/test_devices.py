@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from descent.cells import Cell
-from descent.errors import UserError
+from descent.errors import UserError, sentence
 from descent.runner import executor
 from descent.runner.devices import share
 from descent.runner.executor import Way, jobs, run_all
@@ -85,6 +85,19 @@ def test_stacks_spread_over_all_gpus_with_as_many_processes_as_their_share_allow
     assert sum(told) == len(took) == len(STACKS)
     assert sorted(path.read_text() for path in tmp_path.glob("device-*")) == ["0", "0", "1", "1"]
     assert {place for _, place in took} == {"0", "1"}
+
+
+def test_a_gpu_that_others_have_filled_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(place: torch.device) -> None:
+        raise RuntimeError("CUDA error: out of memory")
+
+    gpus(2, monkeypatch)
+    monkeypatch.setattr(executor, "_way", Way())
+    monkeypatch.setattr(executor, "get_context", partial(_forked, executor.get_context))
+    monkeypatch.setattr(torch.cuda, "set_device", full)
+    with pytest.raises(RuntimeError, match="out of memory") as found:
+        run_all(jobs(STACKS, whose, 6), torch.device("cuda"), lambda count: None)
+    assert sentence(found.value).startswith("the GPU's memory is full: ")
 
 
 def whose(stack: Sequence[Cell], tell: Callable[[int], None]) -> tuple[str, int, int]:

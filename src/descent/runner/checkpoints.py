@@ -13,7 +13,7 @@ from descent.io.folders import naming
 from descent.runner import integrity
 
 # What torch says of a machine, and not of the file that it reads.
-NO_MEMORY, GPU = "can't allocate memory", "CUDA error"
+NO_MEMORY, GPU = "can't allocate memory", "CUDA"
 
 
 @dataclass(frozen=True)

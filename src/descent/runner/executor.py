@@ -136,21 +136,18 @@ def _side_by_side(
             pool.shutdown(cancel_futures=True)
 
 
-_shared: tuple[Any, Any] | None = None  # the worker's view of the work done, and of the order to stop
+_shared: tuple[Any, Any, torch.device | None] | None = None  # of a worker: work done, the order to stop, its GPU
 
 
 def _begin(counter: Any, stop: Any, free: Any, parent: int) -> None:
     global _shared
-    _shared = counter, stop
-    place = free.get()
-    if place is not None:
-        torch.cuda.set_device(place)  # `cuda` without a number is this one from now on
+    _shared = counter, stop, free.get()
     processes.end_with(parent)
     processes.begin()
 
 
 def _work(job: Job) -> Any:
-    counter, stop = _shared
+    counter, stop, place = _shared
     torch.set_num_threads(job.threads)
 
     def progress(done: int) -> None:
@@ -160,6 +157,8 @@ def _work(job: Job) -> Any:
             raise InterruptedError("another stack failed")
 
     try:
+        if place is not None:  # here and not at a worker's begin, since a GPU that is full is told by what fails
+            torch.cuda.set_device(place)  # `cuda` without a number is this one from now on
         return job.work(job.stack, progress)
     except SystemExit:  # told by the parent to end; the pool would have the worker wait for more
         os._exit(1)
