@@ -1,6 +1,7 @@
 """The store of finished cells: what is in it is taken, what is missing is trained, nothing stale is used."""
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -271,3 +272,20 @@ def test_a_fingerprint_changes_with_the_data(project: Path) -> None:
     meta = project / "data" / "prepared" / "ucsd" / "meta.json"
     meta.write_text(meta.read_text().replace('"digest": "', '"digest": "0'))
     assert fingerprint({}) != before
+
+
+def test_cells_that_another_host_has_just_published_are_waited_for(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_shared", True)
+    store.await_published([])
+    store.root().mkdir()
+    later = threading.Timer(0.7, store.folder("late").mkdir)
+    later.start()
+    store.await_published(["late"])
+    assert store.folder("late").exists()
+    monkeypatch.setattr(store, "VIEW", 0.0)
+    with pytest.raises(UserError, match="1 cells that other hosts have trained do not appear in"):
+        store.await_published(["late", "never"])
+    monkeypatch.setattr(store, "_shared", False)
+    store.await_published(["never"])

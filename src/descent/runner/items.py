@@ -138,6 +138,7 @@ def _train_missing(
         if names:
             queue += _jobs(item, settings, names, missing, planned)
     run_all(queue, items[0].feed.device, bar.update)
+    store.await_published(claimed)
 
 
 def _jobs(

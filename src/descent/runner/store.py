@@ -9,7 +9,8 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from descent.io.folders import atomic_folder, lasting, write_text
 from descent.runner import integrity
 
 LEASE = 30.0  # seconds
+VIEW = 90.0  # seconds that another host's files may take to be seen here
 _shared = False
 
 
@@ -83,6 +85,24 @@ def close_stack(fingerprints: list[str]) -> None:
 
 def _stack(fingerprints: list[str]) -> Path:
     return root() / "stacks" / hashlib.sha256("".join(fingerprints).encode()).hexdigest()[:32]
+
+
+def await_published(fingerprints: Iterable[str]) -> None:
+    """Wait for cells that another host has just published: a network file system may keep its older view of a
+    folder for some seconds, and what was looked for in vain before. Without other hosts there is none to wait for.
+
+    Raises:
+        UserError: some do not appear.
+    """
+    hidden, until = set(fingerprints) if _shared else set(), time.monotonic() + VIEW
+    while hidden:
+        hidden -= {place.name for place in root().iterdir()}  # asks anew, as a single name would not
+        if hidden and time.monotonic() > until:
+            raise UserError(
+                f"{len(hidden)} cells that other hosts have trained do not appear in {root()}: put the project on "
+                "a file system that all hosts share, and run the same command again"
+            )
+        time.sleep(0.5 if hidden else 0.0)
 
 
 def publish(fingerprint: str, weights: dict[str, Tensor], history: str, record: dict) -> None:
