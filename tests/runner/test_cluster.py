@@ -31,6 +31,7 @@ JOBS = jobs(STACKS, lambda stack, tell: None, 4)
 pytestmark = pytest.mark.filterwarnings("ignore")  # the library's own
 ROOT = Path(__file__).parents[2]
 WORDS = ("video", DATASET, "dust")
+LONGEST = 600  # seconds of a test; a host that froze is given up after a minute
 DRIVER = """import sys
 from descent import errors
 from descent.runner import executor, items
@@ -168,6 +169,50 @@ def test_an_address_that_does_not_answer_is_told() -> None:
         with pytest.raises(UserError, match=rf"no Ray cluster answers at {address} .*ray start --head"):
             cluster.run_all(JOBS, CPU, lambda count: None, Ray(address=address), {})
     assert time.monotonic() - began < 30
+
+
+def refused(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask a cluster of which the library's own `init` raises this."""
+    kinds = SimpleNamespace(RayError=TaskError)
+
+    def init(**options: Any) -> None:
+        raise error
+
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=init, exceptions=kinds))
+    cluster.run_all(JOBS, CPU, lambda count: None, Ray(), {})
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            RuntimeError("Version mismatch: the cluster has Ray 2.59.0\nmore"),
+            "does not fit this host: Version mismatch",
+        ),
+        (TaskError(ValueError("no token")), "does not let this host in .* the same RAY_AUTH_MODE and token"),
+        (ConnectionError("nobody"), "no Ray cluster answers at auto"),
+    ],
+    ids=["version", "token", "address"],
+)
+def test_a_cluster_that_will_not_have_this_host_is_told(
+    error: Exception, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UserError, match=told):
+        refused(error, monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def bounded() -> Iterator[None]:
+    """A cluster that waits for something for ever ends the test, and not the whole run."""
+
+    def ended(number: int, frame: object) -> None:
+        raise TimeoutError(f"the cluster took more than {LONGEST} s")
+
+    before = signal.signal(signal.SIGALRM, ended)
+    signal.alarm(LONGEST)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
 def library() -> None:

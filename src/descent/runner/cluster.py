@@ -231,6 +231,11 @@ def _connected(ray: Any, settings: Ray) -> Iterator[None]:
             f"no Ray cluster answers at {settings.address} ({_first(error)}): start one with `ray start --head`, "
             "name its host and port in ray.address, or set executor: local"
         ) from None
+    except ray.exceptions.RayError as error:
+        raise UserError(
+            f"the Ray cluster at {settings.address} does not let this host in ({_first(error)}): give every host "
+            "the same RAY_AUTH_MODE and token, and run again"
+        ) from None
     try:
         yield
     finally:
