@@ -13,15 +13,17 @@ from torch import Tensor, nn
 from descent.cells import Cell
 from descent.components import load
 from descent.config import Params
+from descent.models.causal_lm import CausalLM, LoRA, adapted
 from descent.models.dust import DUST
 from descent.models.parts.layers import dct
 from descent.models.parts.text import Embedded
 from descent.tasks.common.items import setting
+from descent.tasks.lm.losses import token_loss
 from descent.tasks.text.losses import text_losses
 from descent.tasks.video.losses import denoising_losses
 from descent.training import loop
 from descent.training.arm import Base
-from tests.fakes import text
+from tests.fakes import lm, text, vit
 from tests.fakes.core import small_params
 from tests.fakes.encoders import ENCODERS
 
@@ -96,3 +98,32 @@ def test_a_step_of_an_encoder_leaves_the_host_free(
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
     f, norm = loop.primal_dual_step(net, losses, ids, duals, optimizer, params.training, alive, 0)
     assert f.shape == (1, text.LAYERS + 1) and norm.shape == (1,)
+
+
+def test_a_step_of_a_vit_leaves_the_host_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "autocast", lambda device, precision: nullcontext())
+    params, net = small_params(), vit.build().to(META)
+    duals = duals_of("constrained", params, 1, vit.LAYERS)
+    clean, alive = torch.rand(1, 4, 8, 8, device=META), torch.ones(1, dtype=torch.bool, device=META)
+
+    def losses(own: nn.Module, inputs: Tensor) -> Tensor:
+        return denoising_losses(own, inputs, clean)
+
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+    f, _ = loop.primal_dual_step(net, losses, clean.clone(), duals, optimizer, params.training, alive, 0)
+    assert f.shape == (1, vit.LAYERS + 1)
+
+
+def test_a_step_of_a_language_model_leaves_the_host_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "autocast", lambda device, precision: nullcontext())
+    params, net = small_params(), CausalLM(adapted(lm.llama(), LoRA(**lm.LORA))).to(META)
+    duals = duals_of("constrained", params, 1, lm.LAYERS)
+    ids, alive = torch.zeros(2, 7, dtype=torch.int64, device=META), torch.ones(1, device=META).bool()
+
+    def losses(own: nn.Module, inputs: Tensor) -> Tensor:
+        states = own.states(own.embed(inputs))
+        return torch.stack([token_loss(own, state[0].flatten(0, 1), ids.flatten(), 4) for state in states])[None]
+
+    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
+    f, _ = loop.primal_dual_step(net, losses, ids, duals, optimizer, params.training, alive, 0)
+    assert f.shape == (1, lm.LAYERS + 1)
