@@ -20,7 +20,7 @@ import pytest
 import torch
 
 from descent.errors import UserError
-from descent.runner import cluster, executor, items, store
+from descent.runner import cluster, executor, hosts, items, store
 from descent.runner.executor import Way, jobs, run_all
 from descent.runner.schema import Ray
 from tests.fakes.core import DATASET, enter_project, item_of, small_params
@@ -60,16 +60,16 @@ EPOCHS = lasting(60)
 
 def test_workers_refuse_a_host_that_is_not_as_the_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    here, mark = cluster.identity() | {"folder": str(tmp_path)}, tmp_path / "mark"
+    here, mark = hosts.identity() | {"folder": str(tmp_path)}, tmp_path / "mark"
     with pytest.raises(UserError, match=r"does not see the store .* that all hosts share"):
-        cluster.enter(here, mark)
+        hosts.enter(here, mark)
     mark.touch()
-    cluster.enter(here, mark)
+    hosts.enter(here, mark)
     for name in ("torch", "Python", "the code of src/descent"):
         with pytest.raises(
             UserError, match=rf"{name} on host .* is .*, and 0.1 on the host that asked: make them alike"
         ):
-            cluster.enter(here | {name: "0.1"}, mark)
+            hosts.enter(here | {name: "0.1"}, mark)
 
 
 def test_a_stack_asks_for_what_some_host_has() -> None:

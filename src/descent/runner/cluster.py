@@ -5,12 +5,9 @@ lie in the store, on a file system that all hosts share. A stack whose worker is
 newest checkpoint.
 """
 
-import hashlib
 import os
-import platform
 import socket
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,7 +16,7 @@ from typing import Any
 import torch
 
 from descent.errors import UserError, sentence
-from descent.runner import store
+from descent.runner import hosts, store
 from descent.runner.executor import Job
 from descent.runner.fingerprint import SOURCE
 from descent.runner.head import Head
@@ -52,19 +49,19 @@ def run_all(
     if device.index is not None:
         raise UserError(f"device: {device}, but Ray chooses a GPU for each stack: set device: cuda or auto")
     with _connected(ray, settings):
-        hosts = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         needs = []
         for job in jobs:
             gpus = 0.0 if device.type == "cpu" else shares.get(job.stack[0].model, shares["default"])
-            needs.append(fitting(hosts, job.threads, gpus))
+            needs.append(fitting(resources, job.threads, gpus))
         return _together(ray, jobs, needs, progress, settings)
 
 
-def fitting(hosts: Sequence[Mapping[str, float]], own_threads: int, gpus: float) -> dict[str, float | int]:
+def fitting(resources: Sequence[Mapping[str, float]], own_threads: int, gpus: float) -> dict[str, float | int]:
     """What a stack asks of a host, so that some host has it: what none has Ray would wait for without end.
 
     Args:
-        hosts: the resources of each, by Ray's names.
+        resources: of each host, by Ray's names.
         own_threads: of a stack on a CPU; as many as the largest host has are enough.
         gpus: of a stack on GPUs the share of one, else 0.
 
@@ -72,7 +69,7 @@ def fitting(hosts: Sequence[Mapping[str, float]], own_threads: int, gpus: float)
         UserError: no host has a GPU, or no host gives Ray a core.
     """
     name = "GPU" if gpus else "CPU"
-    most = max((host.get(name, 0.0) for host in hosts), default=0.0)
+    most = max((host.get(name, 0.0) for host in resources), default=0.0)
     if not most:
         raise UserError(
             f"no host of the Ray cluster has a {name} to give: start one with some (`ray start --num-gpus`, "
@@ -89,7 +86,7 @@ def _together(
     settings: Ray,
 ) -> list[Any]:
     """A task for every stack, and one bar for all."""
-    tally, mark, here = Tally.bind(ray), _marked(), identity() | {"folder": str(Path.cwd())}
+    tally, mark, here = Tally.bind(ray), hosts.marked(), hosts.identity() | {"folder": str(Path.cwd())}
     # ray.remote here and not as a decorator: the tests' type checker wraps what it finds at a module's top.
     task = ray.remote(_task)
     head = Head(ray.get_runtime_context().gcs_address)
@@ -124,7 +121,7 @@ def _together(
 
 def _task(job: Job, number: int, tally: Any, here: dict, mark: Path) -> Any:
     """On a worker: one stack, once this host is found to be as the driver's."""
-    enter(here, mark)
+    hosts.enter(here, mark)
     store.use_leases(True)
     torch.set_num_threads(job.threads)
     done, told = 0, time.monotonic()
@@ -162,44 +159,6 @@ class Tally:
 
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         return ray.remote(cls).options(num_cpus=0, scheduling_strategy=here).remote()
-
-
-def identity() -> dict[str, str]:
-    """What must be alike on all hosts: the package, and what rounds its numbers."""
-    code = hashlib.sha256()
-    for path in sorted(SOURCE.rglob("*.py")):
-        code.update(path.read_bytes())
-    versions = {"Python": platform.python_version(), "torch": torch.__version__}
-    return {"the code of src/descent": code.hexdigest()[:12]} | versions
-
-
-def enter(here: Mapping[str, str], mark: Path) -> None:
-    """Work in the driver's folder; on a host that is not as the driver's nothing is trained.
-
-    Raises:
-        UserError: this host does not see the driver's folder or store, or has other code or versions.
-    """
-    host = platform.node()
-    if not Path(here["folder"]).is_dir() or not mark.exists():
-        raise UserError(
-            f"host {host} does not see the store {mark.parent}: put the project on a file system that all hosts "
-            "share, at the same path, and run again"
-        )
-    for name, own in identity().items():
-        if own != here[name]:
-            raise UserError(
-                f"{name} on host {host} is {own}, and {here[name]} on the host that asked: make them alike (one "
-                "project folder and one environment on a shared file system are), start Ray anew, and run again"
-            )
-    os.chdir(here["folder"])
-
-
-def _marked() -> Path:
-    """A file in the store, by which a worker sees whether its store is the driver's."""
-    mark = store.root().resolve() / f".seen-{uuid.uuid4().hex}"
-    mark.parent.mkdir(parents=True, exist_ok=True)
-    mark.touch()
-    return mark
 
 
 def _library() -> Any:
