@@ -14,12 +14,13 @@ TITLE = "Gain over ERM under shifts that training has not seen"
 CAPTION = """
 Ours, not the paper's. Gain of our arm over the baseline, cells of the headline training level: of video 100
 ln(RMSE of the baseline / ours), about the percent by which the error is smaller; of text and the language model
-the difference in accuracy, in points. At each level of a shift, from the lowest to the highest, the plain mean
-over data sets, depths and seeds; then the mean over levels, and in the last row of a model over those of its
-shifts that cost it something and leave it something (the others have a dagger), as the protocol has them: trimmed
-means over data sets and depths, with 95 % intervals over seeds and test items
-(none for one seed). Where levels are called gamma, the strength is the one at which the input errs as under
-Gaussian noise of that level. A control must move no error: shown is by how much it does at most.
+the difference in accuracy, in points. The gain at each level of a shift, from the lowest to the highest, then the
+mean over levels, and in the last row of a model over those of its shifts that cost it something and leave it
+something (the others have a dagger). All are the protocol's means, trimmed over data sets and depths, then over
+seeds; what is trimmed differs from level to level, so that a mean over levels can lie a little beside their mean.
+Its 95 % interval is over seeds and test items (none for one seed). Where levels are called gamma, the strength is
+the one at which the input errs as under Gaussian noise of that level. A control must move no error: shown is by
+how much it does at most.
 """
 SILENT = (
     f"{tables.DAGGER} No part of the mean, since it can tell no arm from the other (P8): at no level does it cost"
