@@ -71,9 +71,10 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
-    """What differs between the arms; a warning of synthetic data."""
-    models = params.video.models if curves.in_use(params, "video") else []
-    lines = remarks.capacity(params, models) + pairs.orientation(params, TASKS)
+    """What differs between the models and between the arms; a warning of synthetic data."""
+    lines = pairs.orientation(params, TASKS)
+    if curves.in_use(params, "video"):
+        lines = remarks.frames(params) + remarks.capacity(params, params.video.models) + lines
     whole = table[table["gamma"].isna()].to_dict("records")
     return [SILENT, *lines] if any(map(_mark, whole)) else lines
 
