@@ -5,7 +5,7 @@ import pytest
 
 from descent.analysis.select import select
 from descent.errors import UserError
-from descent.figures.beyond import fig_lm_shifts, fig_text_shifts, fig_transfer
+from descent.figures.beyond import fig_lm_shifts, fig_shifts, fig_text_shifts, fig_transfer
 from descent.figures.parts import style
 from tests.fakes.results import COMPONENTS, change, fake_params, fake_results
 
@@ -53,6 +53,18 @@ def test_the_map_shows_points_of_accuracy_level_by_level(entry, model: str, show
     assert figure.axes[0].get_yticklabels()[0].get_text().startswith("fog\n")
     with pytest.raises(UserError, match="evaluate"):
         entry.render(select(both, shift="gaussian"), params)
+
+
+def test_where_no_seed_is_common_to_all_settings_the_map_has_levels_and_no_mean() -> None:
+    few = {"text.datasets": [], "lm.datasets": [], "studies": [], "video.models": ["dust"]}
+    params = fake_params(few | {"video.datasets": ["ucsd", "avenue"], "profiles.demo.video.seeds": [0, 1]})
+    style.use(params)
+    rows, arm = fake_results(params), {"experiment": "video", "arm": "constrained"}
+    gone = [select(rows, **arm, dataset=name, seed=seed).index for name, seed in (("ucsd", 0), ("avenue", 1))]
+    for table, means in ((rows, 1), (rows.drop(gone[0]).drop(gone[1]), 0)):
+        [axes] = [own for own in fig_shifts.render(table, params).axes if "\nconstrained" in own.get_title()]
+        words = [text.get_text() for text in axes.texts]
+        assert len(words) == len(params.video.evaluation.energies) + means and "nan" not in " ".join(words)
 
 
 @pytest.mark.slow

@@ -59,6 +59,8 @@ def _draw(axes: Axes, own: pd.DataFrame, names: Sequence[str], params: Params) -
         axes.plot(rows["accuracy"], np.arange(len(names)) + apart, "o", color=style.color(arm), markersize=3)
     ours = select(own, arm=params.comparison.ours).set_index("tested").reindex(names)
     for place, row in enumerate(ours.to_dict("records")):
+        if pd.isna(row["effect"]):  # one of the two arms has no such row
+            continue
         star = "*" if row["low"] > 0 or row["high"] < 0 else ""
         words = f"{100 * row['effect']:+.1f}{star}"
         axes.text(1.01, place, words, transform=axes.get_yaxis_transform(), fontsize=7, va="center")

@@ -76,7 +76,8 @@ def _draw(axes: Axes, table: list[list[float]], reach: float) -> None:
 
 
 def _foot(axes: Axes, rows: pd.DataFrame, place: int, unit: str) -> None:
-    for row in rows.to_dict("records"):
+    """The mean with its interval; nothing where no seed is common to all settings."""
+    for row in rows.dropna(subset="effect").to_dict("records"):
         middle, low, high = (100 * row[name] for name in ("effect", "low", "high"))
         beside = "" if np.isnan(low) else f" [{low:+.1f}, {high:+.1f}]"
         center = sum(axes.get_xlim()) / 2
