@@ -19,8 +19,8 @@ CAPTION = """
 Ours, not the paper's. Accuracy on the test texts of each genre, at the noise of training; headline cells, means
 over depths and seeds. Genres of MNLI's mismatched part, none of which is in the training texts, are marked as
 unseen. At the right the difference of our arm to the baseline in points, a mean trimmed over depths; a star where
-Student's 95 % interval over seeds leaves out zero. IMDb is of one kind, and so are texts of one's own without a
-genre.
+Student's 95 % interval over seeds leaves out zero; what other test items would change is not in it. IMDb is of
+one kind, and so are texts of one's own without a genre.
 """
 PARAMETERS = ["text.eps", "arms", "comparison", "text.datasets", "text.models"]
 TASKS = ("text",)

@@ -18,8 +18,8 @@ column, of models that were trained on that of its row, at a test noise of gamma
 set; on the diagonal stands the ordinary score. Cells of the headline training level, means over depths and seeds.
 Below it, and as colour, 100 ln(RMSE of the baseline / RMSE of the arm) in the same square, a mean trimmed over
 depths: about the percent by which the arm's error is smaller (blue) or larger (red); a star where Student's 95 %
-interval over seeds leaves out zero. IMDb, MNLI and Alpaca are different tasks, so that their models have no other
-data set to be tested on.
+interval over seeds leaves out zero; what other test items would change is not in it. IMDb, MNLI and Alpaca are
+different tasks, so that their models have no other data set to be tested on.
 """
 PARAMETERS = ["eps", "arms", "comparison", "video.datasets", "video.models", "video.evaluation.transfer"]
 FAINTER = 1.5  # the full colours are for so many times the largest gain
