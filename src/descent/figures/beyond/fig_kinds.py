@@ -61,8 +61,7 @@ def _draw(axes: Axes, own: pd.DataFrame, names: Sequence[str], params: Params) -
     for place, row in enumerate(ours.to_dict("records")):
         if pd.isna(row["effect"]):  # one of the two arms has no such row
             continue
-        star = "*" if row["low"] > 0 or row["high"] < 0 else ""
-        words = f"{100 * row['effect']:+.1f}{star}"
+        words = f"{100 * row['effect']:+.1f}{style.star(row['low'], row['high'])}"
         axes.text(1.01, place, words, transform=axes.get_yaxis_transform(), fontsize=7, va="center")
     axes.set_yticks(range(len(names)), names, fontsize=7)
     axes.set_ylim(len(names) - 0.5, -0.5)

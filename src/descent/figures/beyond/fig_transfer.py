@@ -75,5 +75,4 @@ def _draw(axes: Axes, table: pd.DataFrame, names: list[str], reach: float) -> No
 def _words(rmse: float, gain: float, row: pd.Series) -> str:
     if np.isnan(gain):
         return f"{rmse:.1f}"
-    sure = row["low"] > 0 or row["high"] < 0
-    return f"{rmse:.1f}\n{gain:+.1f}{'*' if sure else ''} %"
+    return f"{rmse:.1f}\n{gain:+.1f}{style.star(row['low'], row['high'])} %"
