@@ -122,6 +122,18 @@ def test_means_are_over_shifts_with_equal_weight_whatever_their_levels(results, 
     assert row["effect"] == pytest.approx((0.175 + 0.4) / 2)
 
 
+def test_at_a_level_settings_are_trimmed_as_in_the_mean_over_levels(results, params: Params) -> None:
+    """Of six settings one gains 1 more: a plain mean at each level would lie above every mean over levels."""
+    rows, far = results.copy(), {"dataset": "ucsd", "model": "dust", "layers": 3, "arm": "constrained"}
+    under = far | {"shift": "salt_and_pepper"}
+    change(rows, 10.0 / math.e, **under, metric="rmse")
+    change(rows, math.log(10) - 1, **under, metric="log_rmse_replicate")
+    own = select(table_shifts.build(rows, params), model="dust", shift="salt_and_pepper")
+    levels, [mean] = own.dropna(subset="gamma")["effect"].tolist(), own[own["gamma"].isna()]["effect"]
+    assert levels == pytest.approx([0.1, 0.1, 0.1, 0.4]) and own["settings"].eq(6).all()
+    assert mean == pytest.approx(np.mean(levels))
+
+
 def test_a_control_that_moves_an_error_is_told(results, params: Params) -> None:
     rows = results.copy()
     for gamma in params.shifts["shuffled_frames"]["levels"]:
@@ -183,11 +195,12 @@ def test_a_shift_alone_is_judged_as_the_claim_about_all_is() -> None:
     assert widths[1] > 2 * widths[0], "what test items move is in the interval"
 
 
-def test_a_cell_that_diverged_counts_in_the_table_as_in_the_claim() -> None:
+def test_cells_that_diverged_count_in_the_table_as_in_the_claim() -> None:
+    """Two, since of six settings one at either end is trimmed."""
     params = fake_params({"text.datasets": [], "lm.datasets": [], "studies": [], "video.models": ["dust"]})
     rows = fake_results(params)
     style.use(params)
-    lost = {"dataset": "ucsd", "model": "dust", "layers": 3, "eps": params.eps, "seed": 0, "arm": "constrained"}
+    lost = {"dataset": "ucsd", "model": "dust", "eps": params.eps, "seed": 0, "arm": "constrained"}
     change(rows, 1.0, **lost, metric="diverged")
     rows = rows.drop(select(rows, **lost, experiment="video", metric="rmse").index)
     before, after = (table_shifts.build(own, params) for own in (fake_results(params), rows))

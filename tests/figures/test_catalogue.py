@@ -106,6 +106,22 @@ def test_sidecars_hold_the_values_of_their_parameters(name: str) -> None:
     assert "\n" not in found["caption"] and len(found["caption"]) > 80
 
 
+LEFT_OUT = "what other test items would change is not in it"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        *((name, LEFT_OUT) for name in ("fig_shifts", "fig_text_shifts", "fig_lm_shifts", "table_shifts")),
+        ("fig_transfer", LEFT_OUT),
+        ("fig_kinds", LEFT_OUT),
+        ("fig_early_exit", "is not counted: the embedding, and the"),
+    ],
+)
+def test_a_caption_says_what_an_interval_or_an_axis_leaves_out(name: str, told: str) -> None:
+    assert told in catalogue.sidecar(catalogue.module(name), fake_params())["caption"]
+
+
 def test_a_parameter_that_is_not_there_is_not_shown() -> None:
     entry = catalogue.module("fig07_video_descent")
     plain = fake_params(

@@ -1,11 +1,13 @@
 """The maps of gains: under the shifts of texts and of the language model, and of transfer."""
 
+import math
+
 import pandas as pd
 import pytest
 
 from descent.analysis.select import select
 from descent.errors import UserError
-from descent.figures.beyond import fig_lm_shifts, fig_text_shifts, fig_transfer
+from descent.figures.beyond import fig_lm_shifts, fig_shifts, fig_text_shifts, fig_transfer, table_shifts
 from descent.figures.parts import style
 from tests.fakes.results import COMPONENTS, change, fake_params, fake_results
 
@@ -19,6 +21,14 @@ FOG = {
     "studies": [],
     "text.datasets": ["imdb"],
     "text.models": ["ut_text"],
+}
+TWO_SEEDS = {
+    "video.datasets": ["ucsd", "avenue"],
+    "video.models": ["dust"],
+    "profiles.demo.video.seeds": [0, 1],
+    "text.datasets": [],
+    "lm.datasets": [],
+    "studies": [],
 }
 
 
@@ -53,6 +63,33 @@ def test_the_map_shows_points_of_accuracy_level_by_level(entry, model: str, show
     assert figure.axes[0].get_yticklabels()[0].get_text().startswith("fog\n")
     with pytest.raises(UserError, match="evaluate"):
         entry.render(select(both, shift="gaussian"), params)
+
+
+def test_the_levels_whose_interval_over_seeds_holds_zero_are_told_from_the_others() -> None:
+    params, at = fake_params(TWO_SEEDS), {"shift": "salt_and_pepper", "metric": "rmse"}
+    style.use(params)
+    rows = fake_results(params)
+    change(rows, 10.0, **at, arm="unconstrained")
+    known = {0.15: (0.199, 0.201), 0.3: (-0.1, 0.2), 0.45: (-0.2, -0.2), 0.6: (0.0, 0.0)}
+    for gamma, gains in known.items():
+        for seed, gain in enumerate(gains):
+            change(rows, 10.0 * math.exp(-gain), **at, arm="constrained", gamma=gamma, seed=seed)
+    [axes] = [own for own in fig_shifts.render(rows, params).axes if "\nconstrained" in own.get_title()]
+    shown = {text.get_text(): text.get_style() for text in axes.texts[:4]}
+    assert shown == {"+20.0": "normal", "+5.0": "italic", "-20.0": "normal", "+0.0": "italic"}
+    table = table_shifts.display(table_shifts.build(rows, params), params)
+    assert table["", "gain at each"].iloc[0] == "+20.0* +5.0 -20.0* +0.0"
+
+
+def test_where_no_seed_is_common_to_all_settings_the_map_has_levels_and_no_mean() -> None:
+    params = fake_params(TWO_SEEDS)
+    style.use(params)
+    rows, arm = fake_results(params), {"experiment": "video", "arm": "constrained"}
+    gone = [select(rows, **arm, dataset=name, seed=seed).index for name, seed in (("ucsd", 0), ("avenue", 1))]
+    for table, means in ((rows, 1), (rows.drop(gone[0]).drop(gone[1]), 0)):
+        [axes] = [own for own in fig_shifts.render(table, params).axes if "\nconstrained" in own.get_title()]
+        words = [text.get_text() for text in axes.texts]
+        assert len(words) == len(params.video.evaluation.energies) + means and "nan" not in " ".join(words)
 
 
 @pytest.mark.slow

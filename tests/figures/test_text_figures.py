@@ -197,6 +197,16 @@ def test_depths_are_told_where_the_arms_differ() -> None:
     assert curves.depths(arms.head(0)) == ""
 
 
+def test_a_kind_that_an_arm_was_not_tested_on_has_no_difference(results: pd.DataFrame) -> None:
+    params = fake_params({"text.search.arms": {}})
+    gone = {"dataset": "mnli", "model": "ut_text", "shift": "transfer"}
+    rows = results.drop(select(results, **gone, tested="fiction", arm="constrained").index)
+    rows = rows.drop(select(rows, **gone, tested="travel", arm="unconstrained").index)
+    whole, own = (panel(render("fig_kinds", table, params), "UT, MNLI") for table in (results, rows))
+    places = [[text.get_position()[1] for text in axes.texts] for axes in (whole, own)]
+    assert places == [[0, 1, 2], [2]] and "nan" not in own.texts[0].get_text()
+
+
 def test_kinds_of_text_keep_their_lines_where_a_model_diverged(results: pd.DataFrame) -> None:
     params = fake_params({"text.search.arms": {}})  # seeds repeat one training
     change(results, 1.0, experiment="text", dataset="mnli", model="distilbert", metric="diverged")

@@ -5,8 +5,8 @@ import pytest
 
 from descent.analysis.select import select
 from descent.config import Params
-from descent.figures.beyond import table_layers
-from descent.figures.parts import remarks, tables
+from descent.figures.beyond import fig_shifts, table_layers, table_shifts
+from descent.figures.parts import catalogue, remarks, tables
 from descent.figures.video import table1_video_hyperparameters as table1
 from descent.figures.video import table3_video_rmse as table3
 from tests.fakes.results import change, fake_params, fake_results
@@ -120,6 +120,16 @@ def test_what_stands_for_a_patch_is_told_where_it_is_not_the_patch(params: Param
     (other,) = remarks.frames(fake_params({"profiles.demo.video.models.vit.weights.random.width": 24}))
     assert "through a fixed orthonormal unfolding, its width being 24 and not 48." in other
     assert remarks.frames(fake_params({"video.models": ["ut"]})) == []
+
+
+def test_beside_shifts_energies_are_told_to_be_equal_before_resizing(results, params: Params) -> None:
+    told = "Energies of noise are equal before resizing, which noise that neighbouring pixels share survives"
+    assert told in catalogue.sidecar(fig_shifts, params)["caption"]
+    table = table_shifts.build(results, params)
+    assert any(told in note for note in table_shifts.notes(table, params))
+    of_patches = fake_params({"video.models": ["ut", "dust"]})
+    assert told not in catalogue.sidecar(fig_shifts, of_patches)["caption"]
+    assert not any(told in note for note in table_shifts.notes(table, of_patches))
 
 
 def test_arms_of_other_capacity_are_told(params: Params) -> None:

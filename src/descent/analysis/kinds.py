@@ -16,8 +16,8 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """One row per data set, model, arm and kind (`tested`), of the headline cells at their level of training.
 
     `accuracy` is the mean over depths and seeds; shifts.NUMBERS are of the gain over the baseline, the difference
-    of accuracies in the same setting and seed, and missing (NaN) for the baseline itself. A cell that diverged
-    scores as chance; of a search each arm has its best trial.
+    of accuracies in the same setting and seed, a trimmed mean over depths, and missing (NaN) for the baseline
+    itself. A cell that diverged scores as chance; of a search each arm has its best trial.
     """
     cells = select(best_of_search(results, params), experiment="text", eps=headline(params, "text"))
     rows = measured(select(cells, shift=TRANSFER, metric="accuracy", split="test", bin=0.0))

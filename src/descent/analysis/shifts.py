@@ -1,8 +1,8 @@
 """What an arm gains over the baseline on test data under shifts that training has not seen.
 
 The gain of a pair of cells (one setting, one seed) at a level is ln(RMSE of the baseline / of the arm), or the
-difference in accuracy of the last layer. Means are over the levels of a shift, then over shifts, then over
-settings; what remains, a number a seed, has Student's interval.
+difference in accuracy of the last layer. Means are over the levels of a shift, then over shifts, then the
+protocol's trimmed one over settings; what remains, a number a seed, has Student's interval.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy.stats import t
 from descent.analysis.lost import as_chance, as_zero
 from descent.analysis.select import TRAINED, measured, select
 from descent.analysis.summary import best_of_search
-from descent.analysis.verdicts import LEVEL
+from descent.analysis.verdicts import LEVEL, trimmed
 from descent.components import TASKS
 from descent.config import Params
 
@@ -69,11 +69,16 @@ def over_seeds(gains: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     by_shift = gains.groupby(pair)["gain"].mean().reset_index()
     by_setting = by_shift.groupby([*dict.fromkeys([*SETTING, *by]), "seed"])["gain"].mean().reset_index()
     counted = by_setting[[*dict.fromkeys([*SETTING, *by])]].drop_duplicates().groupby(by).size().rename("settings")
-    by_seed = by_setting.groupby([*by, "seed"])["gain"].mean().reset_index()
+    by_seed = by_setting.groupby([*by, "seed"])["gain"].agg(_of_settings).reset_index()
     table = by_seed.groupby(by)["gain"].agg(effect="mean", sd="std", seeds="size")
     half = t.ppf((1 + LEVEL) / 2, (table["seeds"] - 1).clip(lower=1)) * table.pop("sd") / np.sqrt(table["seeds"])
     table = table.assign(low=table["effect"] - half, high=table["effect"] + half, settings=counted)
     return table[NUMBERS].reset_index()
+
+
+def _of_settings(gains: pd.Series) -> float:
+    """As the protocol has it, so that a mean over levels stands beside levels of the same settings."""
+    return float(trimmed(gains.dropna().to_numpy(float)))
 
 
 def moved(results: pd.DataFrame, params: Params) -> pd.DataFrame:

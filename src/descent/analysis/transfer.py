@@ -41,7 +41,7 @@ def matrix(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """COLUMNS: by model, arm, level `gamma`, `dataset` of training and data set `tested`, of cells of one eps.
 
     `rmse` is the mean over depths and seeds; shifts.NUMBERS are of the gain over the baseline, ln(its RMSE / the
-    arm's) in the same setting and seed, and missing (NaN) for the baseline itself.
+    arm's) in the same setting and seed, a trimmed mean over depths, and missing (NaN) for the baseline itself.
 
     Raises:
         UserError: the cells are of several training levels.

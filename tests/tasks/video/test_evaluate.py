@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from descent.analysis import replicates, results
-from descent.analysis.select import measured, select
+from descent.analysis.select import TRAINED, measured, select
 from descent.cells import REFERENCES, Cell, grid
 from descent.errors import UserError
 from descent.models.parts.denoiser import Pixels
@@ -41,6 +41,10 @@ ITEM = ("video", "ucsd", "dust")
 OUT = runs_folder(*ITEM)
 CELL = ["arm", "layers", "eps"]
 DUST = {"video.models": ["dust"]}
+SAID = small_params().components["shifts"]
+OF_ENERGY = [
+    name for name, said in SAID.items() if said["ENERGY"] and "video" in said["TASKS"] and name != TRAINED
+]
 REPLICATES = {
     f"{name}_replicate" for name in ("descending", "log_rmse_in_distribution", "log_rmse_out_of_distribution")
 }
@@ -400,18 +404,40 @@ def test_salt_and_pepper_has_rows_of_its_own_levels_and_none_of_training(prepare
 
 
 @pytest.mark.slow
-def test_of_salt_and_pepper_the_identity_scores_as_under_gaussian_noise(prepared: Prepared) -> None:
+@pytest.mark.parametrize("shift", OF_ENERGY)
+def test_under_other_noise_of_its_energy_the_identity_scores_as_under_gaussian_noise(
+    prepared: Prepared, shift: str
+) -> None:
     levels = [0.0, 0.3, 0.9]
-    twice = {"shifts": ["gaussian", "salt_and_pepper"], "noise_draws": 40}
-    table = references_of({**DUST, "video.evaluation": twice, "shifts.salt_and_pepper": {"levels": levels}})
-    rmse = select(table, shift="salt_and_pepper", metric="rmse")
+    many = {"shifts": [TRAINED, shift], "noise_draws": 40}
+    few = {"gammas": [0.0], "classical_frames": 1}  # what Gaussian noise costs, which is not asked here
+    changes = DUST | {"profiles.demo.video.eps": [], f"shifts.{shift}": {"levels": levels}}
+    rmse = select(references_of({**changes, "video.evaluation": many | few}), shift=shift, metric="rmse")
     found = rmse.pivot(index="gamma", columns="arm", values="value")
     assert set(found) == {"identity", "zero", "frame_mean"}, (
         "the classical filters are told the level of Gaussian noise"
     )
     np.testing.assert_allclose(found["identity"], 255 * prepared.sigma * np.array(levels), rtol=0.03)
     assert found["zero"].nunique() == 1
-    # A share `amount` of the pixels turns white or black, each with probability a half; rows keep the amounts.
+
+
+def test_of_noise_as_strong_before_resizing_that_of_neighbours_stays_the_stronger_one(prepared: Prepared) -> None:
+    """What is told beside ViT's numbers (figures.parts.remarks)."""
+    level, noises = 0.5, [TRAINED, "uniform", "correlated"]
+    changes = {f"shifts.{shift}": {"levels": [level]} for shift in noises[1:]}
+    evaluation = {"shifts": noises, "noise_draws": 8, "gammas": [level], "classical_frames": 1}
+    table = references_of({**VIT, **changes, "video.models": ["dust", "vit"], "video.evaluation": evaluation})
+    rmse = select(table, metric="rmse", arm="identity", gamma=level).set_index(["model", "shift"])["value"]
+    assert rmse["dust"].to_numpy() == pytest.approx(rmse["dust", TRAINED], rel=0.03)
+    assert rmse["vit", "uniform"] == pytest.approx(rmse["vit", TRAINED], rel=0.03)
+    assert rmse["vit", "correlated"] > 1.5 * rmse["vit", TRAINED]
+
+
+def test_of_salt_and_pepper_the_rows_keep_the_amounts(prepared: Prepared) -> None:
+    levels = [0.0, 0.3, 0.9]
+    both = {"shifts": [TRAINED, "salt_and_pepper"]}
+    table = references_of({**DUST, "video.evaluation": both, "shifts.salt_and_pepper": {"levels": levels}})
+    # A share `amount` of the pixels turns white or black, each with probability a half.
     sequences = prepared.sequences("test", TOKENS)
     x = sequences.gather(np.arange(len(sequences))).double().numpy() / 255
     turned = (np.square(x) + np.square(1 - x)).mean() / 2

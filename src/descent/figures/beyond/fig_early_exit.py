@@ -1,4 +1,4 @@
-"""Not in the paper: what one gets by stopping at a layer, against the compute that this takes."""
+"""Not in the paper: what one gets by stopping at a layer, against the layers that this takes."""
 
 from typing import NamedTuple
 
@@ -27,9 +27,11 @@ TITLE = "What one gets by stopping early"
 CAPTION = """
 Ours, not the paper's. Test error (video: RMSE on one batch spread over the test set) or accuracy (text,
 language model) of what the readout makes of each layer's output, test noise at the training level, against the
-layers computed: all layers of a model cost the same, so this is the compute spent. A panel for every model in
-use at its largest depth, at the headline training level and, where the grid trains without noise, without; and
-for every study in use that compares several arms as they are (the controls).
+layers computed. All layers of a model cost the same, so these are the compute spent but for what comes on top
+wherever one stops, and is not counted: the embedding, and the readout, once (of the language model its head, a
+product with the whole vocabulary). A panel for every model in use at its largest depth, at the headline training
+level and, where the grid trains without noise, without; and for every study in use that compares several arms as
+they are (the controls).
 Rings: the first layer from which on all are within 5 % of the error, or one point of the accuracy, of the last.
 Diamonds: the last layer of a model of the same arm trained with so few layers. Means over seeds; hollow
 points: a run with constraints ended infeasible.

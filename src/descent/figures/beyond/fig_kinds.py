@@ -18,8 +18,9 @@ TITLE = "Kinds of text: MNLI by genre"
 CAPTION = """
 Ours, not the paper's. Accuracy on the test texts of each genre, at the noise of training; headline cells, means
 over depths and seeds. Genres of MNLI's mismatched part, none of which is in the training texts, are marked as
-unseen. At the right the difference of our arm to the baseline in points; a star where Student's 95 % interval over
-seeds leaves out zero. IMDb is of one kind, and so are texts of one's own without a genre.
+unseen. At the right the difference of our arm to the baseline in points, a mean trimmed over depths; a star where
+Student's 95 % interval over seeds leaves out zero; what other test items would change is not in it. IMDb is of
+one kind, and so are texts of one's own without a genre.
 """
 PARAMETERS = ["text.eps", "arms", "comparison", "text.datasets", "text.models"]
 TASKS = ("text",)
@@ -58,8 +59,9 @@ def _draw(axes: Axes, own: pd.DataFrame, names: Sequence[str], params: Params) -
         axes.plot(rows["accuracy"], np.arange(len(names)) + apart, "o", color=style.color(arm), markersize=3)
     ours = select(own, arm=params.comparison.ours).set_index("tested").reindex(names)
     for place, row in enumerate(ours.to_dict("records")):
-        star = "*" if row["low"] > 0 or row["high"] < 0 else ""
-        words = f"{100 * row['effect']:+.1f}{star}"
+        if pd.isna(row["effect"]):  # one of the two arms has no such row
+            continue
+        words = f"{100 * row['effect']:+.1f}{style.star(row['low'], row['high'])}"
         axes.text(1.01, place, words, transform=axes.get_yaxis_transform(), fontsize=7, va="center")
     axes.set_yticks(range(len(names)), names, fontsize=7)
     axes.set_ylim(len(names) - 0.5, -0.5)

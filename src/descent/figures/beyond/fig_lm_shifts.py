@@ -11,11 +11,12 @@ TITLE = "Robustness of the language model to shifts that training has not seen"
 CAPTION = """
 Ours, not the paper's. By how many points each arm predicts more (blue) or fewer (red) of the response tokens of
 test texts than the baseline under each shift in use that is not the noise of training; cells of the headline
-training level; mean over depths and seeds. Columns: the shift's levels in the order written under its name: the
-strength is the one at which word embeddings err as under Gaussian noise of that level. Last row: the mean over
-the levels, then over the shifts that tell (named below: those that do not, as they cost a model nothing or
-leave it nothing), as the protocol has it: trimmed over data sets and depths, with its 95 % interval over seeds
-and test items where there are several seeds.
+training level; the protocol's means, trimmed over data sets and depths, then over seeds. In italics where
+Student's 95 % interval over seeds holds zero, each level by itself (one seed has none); what other test items
+would change is not in it. Columns: the shift's levels in the order written under its name: the strength is the
+one at which word embeddings err as under Gaussian noise of that level. Last row: the mean over the levels, then
+over the shifts that tell (named below: those that do not, as they cost a model nothing or leave it nothing), with
+its 95 % interval over seeds and test items where there are several seeds.
 """
 PARAMETERS = [
     "lm.eps",

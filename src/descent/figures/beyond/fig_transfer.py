@@ -16,9 +16,10 @@ CAPTION = """
 Ours, not the paper's. In each square the RMSE (0-255, lower is better) on test clips of the data set of its
 column, of models that were trained on that of its row, at a test noise of gamma times the sigma of the training
 set; on the diagonal stands the ordinary score. Cells of the headline training level, means over depths and seeds.
-Below it, and as colour, 100 ln(RMSE of the baseline / RMSE of the arm) in the same square: about the percent by
-which the arm's error is smaller (blue) or larger (red); a star where Student's 95 % interval over seeds leaves out
-zero. IMDb, MNLI and Alpaca are different tasks, so that their models have no other data set to be tested on.
+Below it, and as colour, 100 ln(RMSE of the baseline / RMSE of the arm) in the same square, a mean trimmed over
+depths: about the percent by which the arm's error is smaller (blue) or larger (red); a star where Student's 95 %
+interval over seeds leaves out zero; what other test items would change is not in it. IMDb, MNLI and Alpaca are
+different tasks, so that their models have no other data set to be tested on.
 """
 PARAMETERS = ["eps", "arms", "comparison", "video.datasets", "video.models", "video.evaluation.transfer"]
 FAINTER = 1.5  # the full colours are for so many times the largest gain
@@ -74,5 +75,4 @@ def _draw(axes: Axes, table: pd.DataFrame, names: list[str], reach: float) -> No
 def _words(rmse: float, gain: float, row: pd.Series) -> str:
     if np.isnan(gain):
         return f"{rmse:.1f}"
-    sure = row["low"] > 0 or row["high"] < 0
-    return f"{rmse:.1f}\n{gain:+.1f}{'*' if sure else ''} %"
+    return f"{rmse:.1f}\n{gain:+.1f}{style.star(row['low'], row['high'])} %"

@@ -14,12 +14,14 @@ TITLE = "Gain over ERM under shifts that training has not seen"
 CAPTION = """
 Ours, not the paper's. Gain of our arm over the baseline, cells of the headline training level: of video 100
 ln(RMSE of the baseline / ours), about the percent by which the error is smaller; of text and the language model
-the difference in accuracy, in points. At each level of a shift, from the lowest to the highest, the plain mean
-over data sets, depths and seeds; then the mean over levels, and in the last row of a model over those of its
-shifts that cost it something and leave it something (the others have a dagger), as the protocol has them: trimmed
-means over data sets and depths, with 95 % intervals over seeds and test items
-(none for one seed). Where levels are called gamma, the strength is the one at which the input errs as under
-Gaussian noise of that level. A control must move no error: shown is by how much it does at most.
+the difference in accuracy, in points. The gain at each level of a shift, from the lowest to the highest, with a
+star where Student's 95 % interval over seeds leaves out zero, each level by itself (what other test items would
+change is not in it), then the mean over levels, and in the last row of a model over those of its shifts that cost
+it something and leave it something (the others have a dagger). All are the protocol's means, trimmed over data
+sets and depths, then over seeds; what is trimmed differs from level to level, so that a mean over levels can lie
+a little beside their mean. Its 95 % interval is over seeds and test items (none for one seed). Where levels are
+called gamma, the strength is the one at which the input errs as under Gaussian noise of that level. A control
+must move no error: shown is by how much it does at most.
 """
 SILENT = (
     f"{tables.DAGGER} No part of the mean, since it can tell no arm from the other (P8): at no level does it cost"
@@ -62,7 +64,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
         whole = (
             means[0] if means else dict.fromkeys(own.columns, float("nan"))
         )  # all of the model's cells are lost
-        at_each = " ".join(f"{100 * effect:+.1f}" for effect in levels["effect"]) or tables.MISSING
+        at_each = " ".join(map(_gain, levels.to_dict("records"))) or tables.MISSING
         words = (style.name(shift) if shift else "**mean over shifts**") + _mark(whole)
         counts = [tables.number(whole[name], 0) for name in ("settings", "seeds")]
         rows.append([style.name(model), words, _levels(shift, levels, params), at_each, _interval(whole), *counts])
@@ -70,9 +72,10 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
-    """What differs between the arms; a warning of synthetic data."""
-    models = params.video.models if curves.in_use(params, "video") else []
-    lines = remarks.capacity(params, models) + pairs.orientation(params, TASKS)
+    """What differs between the models and between the arms; a warning of synthetic data."""
+    lines = pairs.orientation(params, TASKS)
+    if curves.in_use(params, "video"):
+        lines = remarks.frames(params) + remarks.capacity(params, params.video.models) + lines
     whole = table[table["gamma"].isna()].to_dict("records")
     return [SILENT, *lines] if any(map(_mark, whole)) else lines
 
@@ -89,6 +92,10 @@ def _levels(shift: str, levels: pd.DataFrame, params: Params) -> str:
         return tables.MISSING
     sign = "gamma " if params.components["shifts"][shift]["ENERGY"] else ""
     return sign + " ".join(f"{level:g}" for level in levels["gamma"])
+
+
+def _gain(row: dict) -> str:
+    return f"{100 * row['effect']:+.1f}{style.star(row['low'], row['high'])}"
 
 
 def _mark(row: dict) -> str:

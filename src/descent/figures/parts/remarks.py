@@ -35,7 +35,8 @@ def _of_frames(name: str, weights: dict[str, Any]) -> str:
     elif weights:
         images, unlike = f"the images of {source(weights)}", "where its width is not three times a patch's pixels"
     words = [f"{name}'s errors are of frames resized to {images}, with the noise added before: compare arms,"]
-    words.append("not models.")
+    words.append("not models. Energies of noise are equal before resizing, which noise that neighbouring pixels")
+    words.append("share survives better than white noise.")
     if unlike:
         words.append(f"Its tokens stand for patches through a fixed orthonormal unfolding, {unlike}.")
     return " ".join(words)

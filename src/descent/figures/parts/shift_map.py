@@ -42,7 +42,7 @@ def render(results: pd.DataFrame, params: Params, task: str, unit: str) -> Figur
     for arm, line in zip(arms, grid, strict=True):
         for model, axes in zip(models, line, strict=True):
             own = select(cells, arm=arm, model=model)
-            _draw(axes, [_values(select(own, shift=shift)) for shift in named], reach)
+            _draw(axes, [_levels(select(own, shift=shift)) for shift in named], reach)
             _foot(axes, select(means, arm=arm, model=model), len(named), unit)
             axes.set_title(f"{style.name(model)}\n{style.name(arm)}")
             told = _silent(select(estimates, arm=arm, model=model))
@@ -58,25 +58,32 @@ def left_out(params: Params, task: str) -> str:
     return "" if shifts.others(params, task) else told
 
 
-def _values(rows: pd.DataFrame) -> list[float]:
-    """A hundred times the gains, from the lowest level to the highest."""
-    return (100 * rows.sort_values("gamma")["effect"]).tolist()
+def _levels(rows: pd.DataFrame) -> list[dict[str, float]]:
+    """The gains with their intervals, from the lowest level to the highest."""
+    return rows.sort_values("gamma")[["effect", "low", "high"]].to_dict("records")
 
 
-def _draw(axes: Axes, table: list[list[float]], reach: float) -> None:
-    """A coloured square with its number for every level; none where a shift has fewer levels than another."""
+def _draw(axes: Axes, table: list[list[dict[str, float]]], reach: float) -> None:
+    """A coloured square with its number for every level; none where a shift has fewer levels than another.
+
+    Slanted where its interval holds zero: a star beside the others would not fit the squares of four models.
+    """
     width = max([1, *map(len, table)])
-    values = np.full((len(table) + 1, width), np.nan)
+    values, unsure = np.full((len(table) + 1, width), np.nan), set()
     for row, own in enumerate(table):
-        values[row, : len(own)] = own
+        for column, level in enumerate(own):
+            values[row, column] = 100 * level["effect"]
+            if level["low"] <= 0 <= level["high"]:
+                unsure.add((row, column))
     # nothing is "-0.0"
     known = {place: f"{round(value, 1) + 0:+.1f}" for place, value in np.ndenumerate(values) if np.isfinite(value)}
-    heat.squares(axes, values, known, FAINTER * reach)
+    heat.squares(axes, values, known, FAINTER * reach, slanted=unsure)
     axes.set_xticks([])
 
 
 def _foot(axes: Axes, rows: pd.DataFrame, place: int, unit: str) -> None:
-    for row in rows.to_dict("records"):
+    """The mean with its interval; nothing where no seed is common to all settings."""
+    for row in rows.dropna(subset="effect").to_dict("records"):
         middle, low, high = (100 * row[name] for name in ("effect", "low", "high"))
         beside = "" if np.isnan(low) else f" [{low:+.1f}, {high:+.1f}]"
         center = sum(axes.get_xlim()) / 2

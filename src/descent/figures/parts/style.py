@@ -161,6 +161,11 @@ def picture(
     return axes
 
 
+def star(low: float, high: float) -> str:
+    """A star beside a number whose interval leaves out zero; none where it is not known (NaN)."""
+    return "*" if low > 0 or high < 0 else ""
+
+
 def wrapped(words: str) -> str:
     """A title in lines that fit a panel of a quarter of the text's width."""
     return fill(words, 24)
