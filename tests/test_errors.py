@@ -33,6 +33,12 @@ def test_a_full_gpu_is_told_wherever_it_is_met() -> None:
     assert told.startswith("the GPU's memory is full: ") and "training.stack_elements.cuda" in told
 
 
+def test_memory_that_torch_cannot_have_is_told_as_any_other() -> None:
+    with pytest.raises(RuntimeError) as found:
+        torch.empty(2**58)
+    assert sentence(found.value) == sentence(MemoryError()) != ""
+
+
 @pytest.mark.parametrize("number", MACHINES, ids=errno.errorcode.get)
 def test_each_state_of_a_machine_has_its_own_sentence(number: int) -> None:
     told = sentence(OSError(number, os.strerror(number), "data/it.csv"))

@@ -14,6 +14,7 @@ NO_ROOM = re.compile(
     r"No space left|File too large|Disk quota exceeded|os error (27|28|122)\b|\d+ requested and \d+ written"
     r"|PytorchStreamWriter failed writing|unexpected pos \d+ vs \d+"
 )
+UNALLOCATED = "can't allocate memory"  # torch's words of a host that has none left; of a GPU it has an error
 NO_MEMORY = "there is not enough memory: end other programs, or lower the batch, and run the same command again"
 NO_GPU_MEMORY = (
     "the GPU's memory is full: end other programs on it, raise gpu_share, or lower training.stack_elements.cuda "
@@ -64,7 +65,7 @@ def sentence(error: BaseException) -> str:
     """What a user is told of an error; nothing of one that is a fault of the program."""
     if isinstance(error, UserError):
         return str(error)
-    if isinstance(error, MemoryError):
+    if short_of_memory(error):
         return NO_MEMORY
     # Torch's, which is not imported for this; a card that others have filled before is told in the driver's words.
     if type(error).__name__ == "OutOfMemoryError" or "CUDA error: out of memory" in str(error):
@@ -72,12 +73,17 @@ def sentence(error: BaseException) -> str:
     if full(error):
         place = getattr(error, "filename", None) or error
         return f"the disk is full ({place}): free some space and run the same command again"
-    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
-        return NO_MEMORY
     if isinstance(error, OSError) and error.errno in ADVICE:
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{error.strerror}; {ADVICE[error.errno]}, and run the same command again"
     return ""
+
+
+def short_of_memory(error: BaseException) -> bool:
+    """Whether an error means that the host, not a GPU, has too little memory, whichever library met it."""
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and UNALLOCATED in str(error))
 
 
 def full(error: BaseException) -> bool:

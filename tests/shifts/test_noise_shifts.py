@@ -104,6 +104,13 @@ def test_correlated_noise_has_the_correlation_of_its_length_and_no_edges() -> No
     assert abs((noise[1:] * noise[:-1]).mean().item()) < 0.05, "every frame has its own"
 
 
+def test_the_longest_correlation_leaves_a_patch_all_but_one_number() -> None:
+    settings = correlated.Settings(levels=None, length=32.0)
+    noise = correlated.apply(torch.zeros(1, 30, 16, 16), torch.ones(1), Stream(4), 1.0, settings)[0]
+    assert noise.mean(dim=(1, 2)).std().item() == pytest.approx(1, rel=0.3)
+    assert noise.std(dim=(1, 2)).max().item() < 0.4
+
+
 def test_sparse_noise_hits_its_share_of_the_entries() -> None:
     settings = sparse.Settings(levels=None, share=0.1)
     noise = sparse.apply(torch.zeros(1, 20, 50, 30), torch.ones(1), Stream(4), 1.0, settings)
