@@ -95,12 +95,13 @@ class Shifted:
         """
         if not self.converts:
             return list(levels)
-        if not square:
+        try:
+            return [self.module.strength((level * sigma) ** 2, mean, square, self.settings) for level in levels]
+        except ZeroDivisionError:
             raise UserError(
                 f"shifts.{self.name}: the test frames are black, so no strength gives it the energy of noise: "
                 "look at the test clips, or leave it out of video.evaluation.shifts"
-            )
-        return [self.module.strength((level * sigma) ** 2, mean, square, self.settings) for level in levels]
+            ) from None
 
 
 def apply_of(params: Params, shift: str) -> Shifted:
