@@ -8,6 +8,7 @@ from descent.errors import UserError
 from descent.runner import executor
 from descent.runner.announced import announce
 from descent.runner.items import train
+from descent.tasks.common import shifted
 from descent.tasks.common.items import of_model
 
 
@@ -17,6 +18,7 @@ def main(task: str, dataset: str, *models: str) -> None:
     executor.use(params)
     if task not in TASKS:
         raise UserError(f"unknown task {task!r}; known: {', '.join(TASKS)}")
+    shifted.check(params, task)
     paths.runs_folder(task, dataset).mkdir(parents=True, exist_ok=True)
     names = models or getattr(params, task).models
     items = [of_model(params, task, dataset, model) for model in names]

@@ -6,6 +6,7 @@ from descent import config, errors, paths
 from descent.runner import executor
 from descent.runner.announced import announce
 from descent.runner.items import train
+from descent.tasks.common import shifted
 from descent.tasks.common.items import of_study
 
 
@@ -14,6 +15,9 @@ def main(*names: str) -> None:
     params = config.load()
     executor.use(params)
     paths.study_runs_folder().mkdir(parents=True, exist_ok=True)
+    for study in map(params.studied, names or params.studies):
+        if params.runs(study):
+            shifted.check(params, study.task)
     announce(params, *(names or params.studies))
     for name in names or params.studies:
         item = of_study(params, name)

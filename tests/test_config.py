@@ -15,12 +15,14 @@ from descent.errors import UserError, run
 from descent.former import MOVED
 from descent.schema import validated
 from descent.tasks.common.items import budget_of, setting, settings_by_arm
-from stages import train
+from stages import train, train_studies
 from tests.fakes.core import (
     PARAMS,
     PRIMAL_DUAL,
+    enter_project,
     environment,
     make_project,
+    serially,
     small_params,
     small_problem,
     values,
@@ -29,6 +31,7 @@ from tests.fakes.core import (
 
 BUDGET = "profiles.demo.video"
 DUST = f"{BUDGET}.models.dust"
+BLURRED = {"video.evaluation.shifts": ["gaussian", "blur"], "shifts.blur": {"levels": [1.0, 30.0]}}
 URL = {"url": "http://example.org/a.zip"}
 
 
@@ -464,6 +467,8 @@ def test_a_stage_ends_with_one_message_and_no_traceback(tmp_path: Path) -> None:
     ("changes", "words", "told"),
     [
         ({"eps": -1}, ("video", "ucsd", "dust"), "eps: Input should be greater than or equal to 0"),
+        (BLURRED, ("video", "ucsd", "dust"), "shifts.blur is not right:\n  levels.1: "),
+        (BLURRED | {"executor": "ray"}, ("video", "ucsd", "dust"), "shifts.blur is not right:\n  levels.1: "),
         ({}, ("video", "ucsd", "vti"), "video model: unknown name 'vti'; known:"),
         ({}, ("video", "ucsd", "roberta"), "roberta is a model of text, not of video"),
         ({}, ("video", "ped3", "dust"), "video data set: unknown name 'ped3'; known: avenue, shanghaitech, ucsd"),
@@ -481,6 +486,20 @@ def test_what_is_wrong_ends_a_stage_with_its_sentence(
     with pytest.raises(SystemExit) as ended:
         run(train.main, *words)
     assert told in ended.value.code and not Path("data/runs/video/ucsd/dust").exists()
+
+
+def test_no_study_is_trained_where_a_shift_of_the_task_of_one_is_not_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_project(tmp_path / "project", monkeypatch)
+    trained = serially(monkeypatch)
+    monkeypatch.setattr("descent.runner.executor.use", lambda _: None)
+    write_params(Path(), BLURRED | {"studies": ["infeasible"]})
+    with pytest.raises(UserError, match=r"shifts\.blur is not right"):
+        train_studies.main()
+    assert trained == []
+    write_params(Path(), BLURRED | {"studies": ["infeasible"], "video.models": ["ut"]})
+    train_studies.main()  # which are none, as their model is not in use
 
 
 def test_the_parameters_of_the_results_are_read_back_without_what_changes_no_result(

@@ -45,6 +45,12 @@ def test_a_gpu_that_is_not_free_is_told_apart_from_one_that_is_full() -> None:
     assert not sentence(RuntimeError("CUDA error: an illegal memory access was encountered")), "a fault of ours"
 
 
+def test_memory_that_torch_cannot_have_is_told_as_any_other() -> None:
+    with pytest.raises(RuntimeError) as found:
+        torch.empty(2**58)
+    assert sentence(found.value) == sentence(MemoryError()) != ""
+
+
 @pytest.mark.parametrize("number", MACHINES, ids=errno.errorcode.get)
 def test_each_state_of_a_machine_has_its_own_sentence(number: int) -> None:
     told = sentence(OSError(number, os.strerror(number), "data/it.csv"))

@@ -17,6 +17,7 @@ NO_ROOM = re.compile(
 # What a driver and its libraries say of a card that is full, beside torch's own error, and of one not to be had.
 GPU_FULL = re.compile(r"CUDA (driver )?error: out of memory|CUBLAS_STATUS_ALLOC_FAILED")
 GPU_BUSY = re.compile(r"CUDA-capable device.*busy or unavailable")
+UNALLOCATED = "can't allocate memory"  # torch's words of a host that has none left; of a GPU it has an error
 NO_MEMORY = "there is not enough memory: end other programs, or lower the batch, and run the same command again"
 NO_GPU_MEMORY = (
     "the GPU's memory is full: end other programs on it, raise gpu_share, or lower training.stack_elements.cuda "
@@ -71,7 +72,7 @@ def sentence(error: BaseException) -> str:
     """What a user is told of an error; nothing of one that is a fault of the program."""
     if isinstance(error, UserError):
         return str(error)
-    if isinstance(error, MemoryError):
+    if short_of_memory(error):
         return NO_MEMORY
     if type(error).__name__ == "OutOfMemoryError" or GPU_FULL.search(str(error)):  # torch's, which is not imported
         return NO_GPU_MEMORY
@@ -80,12 +81,17 @@ def sentence(error: BaseException) -> str:
     if full(error):
         place = getattr(error, "filename", None) or error
         return f"the disk is full ({place}): free some space and run the same command again"
-    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
-        return NO_MEMORY
     if isinstance(error, OSError) and error.errno in ADVICE:
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{error.strerror}; {ADVICE[error.errno]}, and run the same command again"
     return ""
+
+
+def short_of_memory(error: BaseException) -> bool:
+    """Whether an error means that the host, not a GPU, has too little memory, whichever library met it."""
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and UNALLOCATED in str(error))
 
 
 def full(error: BaseException) -> bool:

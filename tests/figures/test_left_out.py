@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from descent.analysis import results as table
+from descent.analysis.select import TRANSFER
 from descent.cells import REFERENCES
 from descent.config import OF_RESULTS, Params, of_results
-from descent.figures.parts import catalogue, style, tables
+from descent.figures.parts import catalogue, drawing, style, tables
 from stages import figures as stage
 from tests.fakes.results import fake_params, fake_results
 
@@ -133,6 +134,21 @@ def test_the_stages_write_empty_sheets_and_tables(tmp_path: Path, monkeypatch: p
     assert "left out: params.yaml has no" in words(style.left_out(params, "params.yaml has no"))
     shown = json.loads(Path("data/shown/text/table4_text_auc.json").read_text())
     assert shown["rows"] == [[tables.MISSING]] and "Left out: params.yaml has no data set" in shown["notes"][0]
+
+
+def test_kinds_of_text_are_left_out_where_the_texts_lack_the_field_that_names_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params, why = fake_params(FEW), "the test texts of MNLI have no genre"
+    results, entry = fake_results(params), catalogue.module("fig_kinds")
+    of_kinds = (results["experiment"] == "text") & (results["shift"] == TRANSFER)
+    plain = results[~of_kinds]
+    assert catalogue.left_out(entry, params, results) == "" and catalogue.left_out(entry, params, plain) == why
+    monkeypatch.chdir(tmp_path)
+    style.use(params)
+    drawing.draw(entry, plain, params)
+    told = json.loads(Path("data/shown/beyond/fig_kinds.json").read_text())
+    assert told["left_out"] == why and told["shows"] is False and Path("figures/beyond/fig_kinds.png").exists()
 
 
 @pytest.mark.slow

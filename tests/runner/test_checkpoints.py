@@ -1,5 +1,7 @@
 """A stack's newest state comes back whole: to the devices it was on, and not for damaged where memory is short."""
 
+import errno
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from tests.fakes.core import small_params
 LAYERS, CPU, META = 3, torch.device("cpu"), torch.device("meta")
 SHORT = {
     "DefaultCPUAllocator: can't allocate memory: you tried to allocate 8000 bytes.": (RuntimeError, MemoryError),
+    "[Errno 12] Cannot allocate memory": (partial(OSError, errno.ENOMEM), MemoryError),
     "CUDA out of memory. Tried to allocate 9 GiB.": (torch.OutOfMemoryError, torch.OutOfMemoryError),
     "CUDA error: out of memory": (RuntimeError, RuntimeError),
     "CUDA driver error: out of memory": (RuntimeError, RuntimeError),

@@ -104,6 +104,13 @@ def test_correlated_noise_has_the_correlation_of_its_length_and_no_edges() -> No
     assert abs((noise[1:] * noise[:-1]).mean().item()) < 0.05, "every frame has its own"
 
 
+def test_the_longest_correlation_leaves_a_patch_all_but_one_number() -> None:
+    settings = correlated.Settings(levels=None, length=32.0)
+    noise = correlated.apply(torch.zeros(1, 30, 16, 16), torch.ones(1), Stream(4), 1.0, settings)[0]
+    assert noise.mean(dim=(1, 2)).std().item() == pytest.approx(1, rel=0.3)
+    assert noise.std(dim=(1, 2)).max().item() < 0.4
+
+
 def test_sparse_noise_hits_its_share_of_the_entries() -> None:
     settings = sparse.Settings(levels=None, share=0.1)
     noise = sparse.apply(torch.zeros(1, 20, 50, 30), torch.ones(1), Stream(4), 1.0, settings)
@@ -146,10 +153,19 @@ def test_a_level_that_no_strength_reaches_is_told() -> None:
         token_dropout.apply(torch.randn(1, 3, 4, 5), torch.tensor([2.0]), Stream(4), 1.0, settings, real)
 
 
-@pytest.mark.parametrize("name", [name for name in VIDEO if apply_of(PARAMS, name).converts])
-def test_black_frames_have_no_light_that_a_strength_could_be_in_proportion_to(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "changes"), [("poisson", {}), ("speckle", {}), ("salt_and_pepper", {"salt_vs_pepper": 0.0})]
+)
+def test_black_frames_have_no_light_that_a_strength_could_be_in_proportion_to(name: str, changes: dict) -> None:
+    shift = apply_of(small_params({f"shifts.{name}": changes}), name)
     with pytest.raises(UserError, match=f"shifts.{name}: the test frames are black"):
-        apply_of(PARAMS, name).strengths([0.3], SIGMA, 0.0, 0.0)
+        shift.strengths([0.3], SIGMA, 0.0, 0.0)
+
+
+def test_black_frames_have_a_strength_where_pixels_turn_white() -> None:
+    shift, clean = apply_of(PARAMS, "salt_and_pepper"), torch.zeros(1, 300, 5, 16, 16)
+    (strength,) = shift.strengths([0.3], SIGMA, 0.0, 0.0)
+    assert error(shift, clean, strength) == pytest.approx(0.3 * SIGMA, rel=0.05)
 
 
 def test_noise_is_smoothed_once_for_all_levels_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Shifts of pictures and of time against what OpenCV, scikit-image and numpy make of whole ones."""
 
+import math
 from itertools import pairwise
 from pathlib import Path
 
@@ -163,6 +164,18 @@ def test_a_level_out_of_a_shifts_range_is_told(shift: str, levels: list | None, 
     with pytest.raises(UserError) as error:
         levels_of(small_params({f"shifts.{shift}": {"levels": levels}}), "video", shift, [])
     assert told in str(error.value)
+
+
+@pytest.mark.parametrize("length", [-2.0, 0.0, 33.0, math.nan, math.inf])
+def test_a_length_of_correlation_that_is_none_or_needs_endless_surroundings_is_told(length: float) -> None:
+    with pytest.raises(UserError, match=r"shifts.correlated is not right:\n  length: "):
+        apply_of(small_params({"shifts.correlated": {"length": length}}), "correlated")
+
+
+@pytest.mark.parametrize("side", [0, 257, 2**31 - 1])
+def test_a_side_of_missing_patches_that_is_none_or_of_no_picture_is_told(side: int) -> None:
+    with pytest.raises(UserError, match=r"shifts.missing_patches is not right:\n  side: "):
+        apply_of(small_params({"shifts.missing_patches": {"side": side}}), "missing_patches")
 
 
 def test_every_shift_has_a_section_and_levels(tmp_path: Path) -> None:

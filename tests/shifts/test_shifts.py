@@ -10,7 +10,7 @@ from torch import Tensor
 
 from descent.errors import UserError
 from descent.shifts import gaussian, salt_and_pepper
-from descent.tasks.common.shifted import apply_of, levels_of
+from descent.tasks.common.shifted import apply_of, check, levels_of
 from descent.training.noise import Stream, generator
 from tests.fakes.core import small_params
 
@@ -102,3 +102,12 @@ def test_a_wrong_section_of_a_shift_is_told(shift: str, changes: dict, told: str
     with pytest.raises(UserError) as error:
         levels_of(small_params({f"shifts.{shift}": changes}), "video", shift, [])
     assert told in str(error.value)
+
+
+@pytest.mark.parametrize("where", ["video.evaluation.shifts", "profiles.demo.video.shifts"])
+def test_the_sections_of_all_shifts_in_use_of_a_task_are_checked_and_no_others(where: str) -> None:
+    wrong = {"shifts.blur": {"levels": [30.0]}}
+    check(small_params(wrong), "video")
+    check(small_params(wrong | {where: ["gaussian", "blur"]}), "text")
+    with pytest.raises(UserError, match=r"shifts\.blur is not right"):
+        check(small_params(wrong | {where: ["gaussian", "blur"]}), "video")

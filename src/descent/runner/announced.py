@@ -21,7 +21,8 @@ def announce(params: Params, *words: str) -> None:
     nothing that training depends on, and so that torch has not run where workers are forked.
 
     Raises:
-        UserError: cells that could not be tested, e.g. since a shift's level is out of its range.
+        UserError: cells that could not be tested on these data, e.g. since no strength of a shift has the energy
+            that is asked for.
     """
     real = not all("generate" in source for source in params.budget.data.values())
     if words and real and params.executor == "local":

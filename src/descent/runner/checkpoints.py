@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 
+from descent.errors import short_of_memory
 from descent.io.folders import naming
 from descent.runner import integrity
 
-# What torch says of a machine, and not of the file that it reads.
-NO_MEMORY, GPU = "can't allocate memory", "CUDA"
+GPU = "CUDA"  # what torch says of a machine, and not of the file that it reads
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class FileCheckpoint:
             content = io.BytesIO(integrity.unsealed(self.path))  # torch itself reads flipped bits
             found = torch.load(content, map_location="cpu", weights_only=True)
         except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError) as error:
-            if NO_MEMORY in str(error):
+            if short_of_memory(error):
                 raise MemoryError(str(error)) from None
             if isinstance(error, torch.OutOfMemoryError) or GPU in str(error):
                 raise

@@ -1,9 +1,11 @@
 """Noise that neighbouring pixels share: white noise, smoothed by a Gaussian and scaled back to variance 1."""
 
 import math
+from typing import Annotated
 
 import torch
 from jaxtyping import Float
+from pydantic import Field
 from torch import Tensor
 
 from descent.schema import Positive, Shift
@@ -17,9 +19,12 @@ SEES = "pictures"
 
 
 class Settings(Shift):
-    """length: the smoothing's deviation in pixels; neighbours d apart correlate by exp(-d^2 / (4 length^2))."""
+    """length: the smoothing's deviation in pixels; neighbours d apart correlate by exp(-d^2 / (4 length^2)).
 
-    length: Positive
+    At 32 the noise of a patch is all but one number; around it as much is drawn as the square of the length says.
+    """
+
+    length: Annotated[Positive, Field(le=32)]
 
 
 def correlated(white: Tensor, length: float, margin: int) -> Tensor:

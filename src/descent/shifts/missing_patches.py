@@ -1,7 +1,10 @@
 """Missing patches: a share `level` of the squares of a picture is black, as of a link that loses packets."""
 
+from typing import Annotated
+
 import torch
 from jaxtyping import Float
+from pydantic import Field
 from torch import Tensor
 
 from descent.schema import Count, Shares
@@ -14,9 +17,9 @@ SEES = "pictures"
 
 
 class Settings(Shares):
-    """levels: shares of the squares, 0 to 1; side: theirs, in pixels."""
+    """levels: shares of the squares, 0 to 1; side: theirs, in pixels, at most about that of a frame."""
 
-    side: Count
+    side: Annotated[Count, Field(le=256)]
 
 
 def apply(

@@ -3,11 +3,11 @@
 import math
 from typing import Any
 
-from descent import cells, components
+from descent import cells
 from descent.components import TASKS
 from descent.config import Params
-from descent.schema import validated
 from descent.tasks.common.items import budget_of, setting, settings_by_arm
+from descent.tasks.common.shifted import check
 from tests.fakes.core import small_params
 from tests.faults.case import Case
 
@@ -167,6 +167,22 @@ SINGLE: list[tuple[str, dict[str, Any], str]] = [
     ("a path that is empty", {"profiles.demo.data.ucsd": {"generate": None, "path": ""}}, "path"),
     ("a hub id that is empty", {"profiles.demo.data.imdb": {"generate": None, "hub": {"id": ""}}}, "hub"),
     ("a validation share of all", {"text.validation_share": 1.0}, "validation_share"),
+    (
+        "a blur of thirty pixels",
+        {"video.evaluation.shifts": ["gaussian", "blur"], "shifts.blur": {"levels": [30.0]}},
+        "shifts.blur is not right",
+    ),
+    (
+        "a length of correlation below zero",
+        {"video.evaluation.shifts": ["gaussian", "correlated"], "shifts.correlated": {"length": -2}},
+        "length: ",
+    ),
+    (
+        "missing patches without a side",
+        {"profiles.demo.video.shifts": ["gaussian", "missing_patches"], "shifts.missing_patches": {"side": 0}},
+        "side: ",
+    ),
+    ("levels of the noise of training", {"shifts.gaussian": {"levels": [0.1]}}, "levels must be null"),
     ("a search without its range", {"text.search.arms": {"constrained": ["beta"]}}, "'beta' has no range"),
 ]
 HANDLED = [("a noise level twice", {f"{VIDEO}.eps": [0.1, 0.1]})]
@@ -182,8 +198,7 @@ def everything(params: Params) -> None:
                 budget_of(params, model), settings_by_arm(params, model)
                 for cell in cells.grid(params, task, dataset, model):
                     setting(params, cell)
-        for shift in section.evaluation.shifts:
-            validated(components.load("shifts", shift).Settings, params.shifts[shift], f"shifts.{shift}")
+        check(params, task)
     for name in params.studies:
         study = params.studied(name)
         if params.runs(study):

@@ -50,6 +50,13 @@ def test_the_kinds_share_the_ordinary_accuracy_and_unseen_texts_are_marked(token
     assert rows.groupby(["arm", "eps"])["value"].nunique().max() > 1, "all alike would tell nothing"
 
 
+@pytest.mark.parametrize("groups", [{}, {"test": [""], "elsewhere": [""]}], ids=["no field", "an empty one"])
+def test_texts_of_no_kind_that_is_told_have_no_rows(tokens: Tokens, groups: dict[str, list[str]]) -> None:
+    file = tokens.folder / "meta.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"groups": groups}))
+    assert transfer.apart(DATASET) and transfer.of_all(text_params(SHORT)).empty
+
+
 def test_a_data_set_of_one_kind_has_no_rows(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert transfer.apart("mnli") and not transfer.apart("imdb")

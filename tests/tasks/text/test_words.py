@@ -69,6 +69,24 @@ def test_a_text_follows_its_own_number_and_the_draw_whatever_batch_it_stands_in(
     assert len(other) != len(alone) or (other != alone).any()
 
 
+@pytest.mark.parametrize(
+    ("name", "left"), [("character_swaps", 3), ("keyboard", 3), ("word_swaps", 3), ("word_deletion", 1)]
+)
+def test_a_word_that_the_tokenizer_does_not_know_may_move_or_go_but_has_no_letters_to_change(
+    name: str, left: int, tmp_path: Path
+) -> None:
+    source = TokenizerSource.model_validate({"train": {"kind": "wordpiece", "vocabulary": 320}})
+    tokenizer = tokenizers.build(source, [text for pair in PAIRS for text in pair] * 9, "")
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    lost = tokenizer.token_to_id(tokenizers.unknown(tokenizer))
+    first, *ids, last = tokenizer.encode("snow\N{SNOWMAN}man \N{SNOWMAN} snow\N{SNOWMAN}men.").ids
+    assert ids == [lost] * 3 + [tokenizer.token_to_id(".")]
+    before = Texts(np.array([first, *ids, last]), np.array([0, len(ids) + 2]), np.array([1]), 0)
+    for draw in range(5):
+        tokens = words(tmp_path, name).shifted(before, np.array([0]), 1.0, draw).tokens.tolist()
+        assert tokens.count(lost) == left and set(tokens) <= {first, *ids, last}
+
+
 def test_a_text_that_has_grown_is_cut_in_its_longer_part_to_what_a_text_may_have(made) -> None:
     folder, tokenizer = made
     before = texts(tokenizer)

@@ -1,6 +1,7 @@
 """Not in the paper: accuracy by kind of test text, those that training has not seen among them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -69,6 +70,18 @@ def _draw(axes: Axes, own: pd.DataFrame, names: Sequence[str], params: Params) -
 
 def left_out(params: Params) -> str:
     """Why there is nothing to show; empty where there is."""
+    return "" if _several(params) and params.text.models else "no data set in use tells kinds of text apart"
+
+
+def lacking(results: pd.DataFrame, params: Params) -> str:
+    """What the data have not, so that evaluation has made no rows of kinds; empty where it has."""
+    if not select(results, experiment="text", shift=TRANSFER).empty:
+        return ""
+    fields = (f"the test texts of {said['LABEL']} have no {said['GROUP']}" for said in _several(params))
+    return ", and ".join(fields)
+
+
+def _several(params: Params) -> list[dict[str, Any]]:
+    """What the data sets in use say of themselves whose test texts may be of several kinds."""
     known = params.components["tasks.text.datasets"]
-    several = [name for name in params.text.datasets if known[name].get("GROUP")]
-    return "" if several and params.text.models else "no data set in use tells kinds of text apart"
+    return [known[name] for name in params.text.datasets if known[name].get("GROUP")]

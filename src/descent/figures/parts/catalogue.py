@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pandas as pd
 from pydantic import BaseModel
 
 from descent.analysis.provenance import of_code
@@ -67,23 +68,27 @@ def kind(entry: ModuleType) -> str:
     return "figure" if name(entry).startswith("fig") else "table"
 
 
-def left_out(entry: ModuleType, params: Params) -> str:
-    """Why params.yaml leaves an entry nothing to show; empty where it has something.
+def left_out(entry: ModuleType, params: Params, results: pd.DataFrame | None = None) -> str:
+    """Why params.yaml, or the data, leave an entry nothing to show; empty where it has something.
 
     An entry shows something where one of its TASKS has data sets and models in use, and its STUDY is in use if it
-    has one. What else it needs it says itself, in `left_out(params)`.
+    has one. What else it needs it says itself: of params.yaml in `left_out(params)`, and of data that may lack it
+    in `lacking(results, params)`, which is asked for results alone.
     """
     tasks = getattr(entry, "TASKS", VIDEO)
     if not any(curves.in_use(params, task) for task in tasks):
         return f"params.yaml has no data set or no model of {', '.join(tasks)} in use"
-    return _study_left_out(getattr(entry, "STUDY", None), tasks, params) or (
-        entry.left_out(params) if hasattr(entry, "left_out") else ""
-    )
+    why = _study_left_out(getattr(entry, "STUDY", None), tasks, params)
+    if not why and hasattr(entry, "left_out"):
+        why = entry.left_out(params)
+    if not why and hasattr(entry, "lacking") and results is not None:
+        why = entry.lacking(results, params)
+    return why
 
 
-def sidecar(entry: ModuleType, params: Params) -> dict[str, Any]:
+def sidecar(entry: ModuleType, params: Params, results: pd.DataFrame | None = None) -> dict[str, Any]:
     """What the report page shows beside a figure or table: words, parameters with their values, profile."""
-    folder, why = part(entry), left_out(entry, params)
+    folder, why = part(entry), left_out(entry, params, results)
     return {
         "name": name(entry),
         "kind": kind(entry),

@@ -22,13 +22,13 @@ def draw(entry: ModuleType, results: pd.DataFrame, params: Params) -> None:
     make = {"figure": _figure, "table": _table}[catalogue.kind(entry)]
     stem = FOLDER / catalogue.part(entry) / catalogue.name(entry)
     files, told = make(entry, results, params, stem)
-    catalogue.write_sidecar(catalogue.sidecar(entry, params) | told, files)
+    catalogue.write_sidecar(catalogue.sidecar(entry, params, results) | told, files)
 
 
 def _figure(
     entry: ModuleType, results: pd.DataFrame, params: Params, stem: Path
 ) -> tuple[list[Path], dict[str, Any]]:
-    why = catalogue.left_out(entry, params)
+    why = catalogue.left_out(entry, params, results)
     figure = style.left_out(params, why) if why else entry.render(results, params)
     files = [stem.with_name(f"{stem.name}.{ending}") for ending in ("pdf", "png")]
     for file in files:
@@ -40,7 +40,7 @@ def _table(
     entry: ModuleType, results: pd.DataFrame, params: Params, stem: Path
 ) -> tuple[list[Path], dict[str, Any]]:
     """The CSV holds the numbers without markup."""
-    why = catalogue.left_out(entry, params)
+    why = catalogue.left_out(entry, params, results)
     numbers, shown, notes = tables.left_out(why) if why else tables.made(entry, results, params)
     csv = numbers.to_csv(index=False, float_format="%.6g", lineterminator="\n")
     texts = {"csv": csv, "md": tables.to_markdown(shown, notes), "tex": tables.to_latex(shown, notes)}

@@ -132,7 +132,7 @@ def panels(
 
 
 def left_out(params: Params, why: str) -> Figure:
-    """In place of a figure whose part params.yaml leaves out: a sheet that says so."""
+    """In place of a figure that params.yaml or the data leave out: a sheet that says so."""
     return empty(params, f"left out: {why}", tasks=())
 
 

@@ -10,8 +10,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from descent.analysis.select import TRAINED
-from descent.components import load
+from descent.components import TRAINED, load
 from descent.config import Params
 from descent.errors import UserError
 from descent.schema import Shift, validated
@@ -96,12 +95,13 @@ class Shifted:
         """
         if not self.converts:
             return list(levels)
-        if not square:
+        try:
+            return [self.module.strength((level * sigma) ** 2, mean, square, self.settings) for level in levels]
+        except ZeroDivisionError:
             raise UserError(
                 f"shifts.{self.name}: the test frames are black, so no strength gives it the energy of noise: "
                 "look at the test clips, or leave it out of video.evaluation.shifts"
-            )
-        return [self.module.strength((level * sigma) ** 2, mean, square, self.settings) for level in levels]
+            ) from None
 
 
 def apply_of(params: Params, shift: str) -> Shifted:
@@ -111,6 +111,16 @@ def apply_of(params: Params, shift: str) -> Shifted:
         UserError: its section is not right.
     """
     return Shifted(shift, validated(load("shifts", shift).Settings, params.shifts[shift], f"shifts.{shift}"))
+
+
+def check(params: Params, task: str) -> None:
+    """Raises UserError where the section of a shift in use of a task is not right, its levels among it.
+
+    Who trains asks, since evaluation, which would end with it, comes after all has been trained. Whether data have
+    as much energy as a level asks for is no matter of the section.
+    """
+    for shift in params.shifts_of(task):
+        levels_of(params, task, shift, trained=())
 
 
 def levels_of(params: Params, task: str, shift: str, trained: Iterable[float]) -> list[float]:

@@ -93,6 +93,11 @@ def vocabulary(tokenizer: Tokenizer) -> int:
     return rows
 
 
+def unknown(tokenizer: Tokenizer) -> str:
+    """The token in place of a word that it does not know; empty of one that knows all, as of bytes."""
+    return getattr(tokenizer.model, "unk_token", None) or ""
+
+
 def check_known(
     tokenizer: Tokenizer, frequencies: Int64[np.ndarray, " vocabulary"], specials: Iterable[int]
 ) -> None:
@@ -101,9 +106,9 @@ def check_known(
     Args:
         specials: numbers of the tokens around a text, which count for nothing.
     """
-    unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
-    lost = 0 if unknown is None else int(frequencies[unknown])
-    known = int(frequencies.sum()) - lost - sum(int(frequencies[number]) for number in {*specials} - {unknown})
+    number = tokenizer.token_to_id(unknown(tokenizer))
+    lost = 0 if number is None else int(frequencies[number])
+    known = int(frequencies.sum()) - lost - sum(int(frequencies[other]) for other in {*specials} - {number})
     if known <= lost:
         raise UserError(
             f"the tokenizer knows almost none of the training texts' words ({known:,} tokens, and {lost:,} "

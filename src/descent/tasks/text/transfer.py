@@ -38,6 +38,9 @@ def apart(dataset: str) -> bool:
 def of_all(params: Params) -> pd.DataFrame:
     """The rows of every model in use on the kinds of text of each data set that tells them apart.
 
+    There are none where its source names no kind at all, as MNLI without its field: they would repeat the ordinary
+    scores.
+
     Raises:
         UserError: cells that are missing or stale, or prepared data that are missing.
     """
@@ -45,7 +48,8 @@ def of_all(params: Params) -> pd.DataFrame:
     for name in filter(apart, params.text.datasets):
         for model in params.text.models:
             tokens = load(paths.prepared_folder(params, "text", name, model))
-            asked.append((item := of_model(params, "text", name, model), scoring(params, tokens, item)))
+            if any(map(any, _told(tokens)["groups"].values())):  # a text whose kind is not told has an empty name
+                asked.append((item := of_model(params, "text", name, model), scoring(params, tokens, item)))
     tables = scores.evaluate("text by kind", asked)
     return pd.concat(tables) if tables else pd.DataFrame()
 

@@ -3,6 +3,10 @@
 A word is what stands between spaces in the tokenizer's own decoding: of WordPiece (`bert`) marks of punctuation
 are words too, of byte pairs (`roberta`) they are parts of one. The same level is then not the same shift for both,
 and models of unlike tokenizers are not compared by it; the two arms of a pair have one tokenizer.
+
+Shifts act on what preparation kept, texts already cut to max_tokens: where words are deleted, nothing from behind
+the cut moves up. Of a word that the tokenizer does not know preparation has kept no letters, so that none of them
+are shifted; the word itself may move or go.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,9 +19,10 @@ import numpy as np
 from jaxtyping import Int
 from tokenizers import Tokenizer
 
+from descent.shifts.parts.words import Unknown
 from descent.tasks.common.shifted import Shifted
 from descent.tasks.text.data import Texts
-from descent.tasks.text.tokenizers import special
+from descent.tasks.text.tokenizers import special, unknown
 from descent.training.noise import TEST, Stream
 
 
@@ -53,7 +58,8 @@ class Words:
 
     def _part(self, ids: list[int], level: float, numbers: np.random.Generator) -> list[int]:
         # Tokens of a part that the shift leaves alone stay as they are, whatever a tokenizer makes of its text.
-        words = self._tokenizer.decode(ids, skip_special_tokens=False).split()
+        said = self._tokenizer.decode(ids, skip_special_tokens=False).split()
+        words = [Unknown(word) if self._unknown and self._unknown in word else word for word in said]
         changed = self._change(words, level, numbers)
         return ids if changed == words else self._encoded(changed)
 
@@ -67,6 +73,10 @@ class Words:
     @cached_property
     def _tokenizer(self) -> Tokenizer:
         return Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+
+    @cached_property
+    def _unknown(self) -> str:
+        return unknown(self._tokenizer)
 
     @cached_property
     def _ends(self) -> set[int]:
