@@ -81,7 +81,8 @@ def main() -> None:
             worst = int(np.abs(found).argmax())
             said.append(f"{found[worst] / asked:+.2e} ± {2 * error[worst] / asked:.0e} (layer {worst + 1})")
             what = "bias of a ratio of batch means" if not decay else f"the same of running means, decay {decay}"
-            record(what, told, float(found[worst] / asked), "small beside the margin", device())
+            value, precision = float(found[worst] / asked), values.training.precision
+            record(what, told, value, "small beside the margin", device(), precision)
         print(f"  {told}: {'; '.join(said)}", flush=True)
 
 

@@ -16,7 +16,7 @@ import torch
 from descent.runner import executor, items
 from descent.runner.executor import Way
 from descent.runner.schema import Ray
-from tests.bench.table import record
+from tests.bench.table import EXACT, record
 from tests.fakes.core import DATASET, PARAMS, item_of, make_project, small_params
 
 ROOT = PARAMS.parents[1]
@@ -62,6 +62,7 @@ def main() -> None:
         together / alone,
         "at most 1.15",
         torch.device("cpu"),
+        EXACT,
     )
 
 

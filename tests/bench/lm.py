@@ -106,8 +106,9 @@ def compare(values: Params, data: Instructions, what: str, folder: Path) -> None
     times = f"{1e3 * one:7.0f} / {1e3 * two:5.0f} ms = {share:.2f}"
     print(f"  {what:<42}{times}{sizes[0]:9.1f} / {sizes[1]:6.1f} MB = {sizes[0] / sizes[1]:.2f}", flush=True)
     found = {"step": (share, "at most 1.3"), "memory": (sizes[0] / sizes[1], "at most 1.1")}
+    precision = values.training.precision
     for measure, (value, limit) in found.items():
-        record(f"constrained {measure} / unconstrained", f"causal LM, {what}", value, limit, device())
+        record(f"constrained {measure} / unconstrained", f"causal LM, {what}", value, limit, device(), precision)
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 Ratios of times taken in turns, so that whatever else the machine does falls on both sides alike; on a CPU they are
 the process's own seconds, which other processes hardly lengthen. They are of params.yaml's device, and go to
-data/bench.csv.
+data/bench.csv. Where nothing else is said they are of its training.precision.
 """
 
 import time
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
+from typing import get_args
 
 import torch
 from torch import nn
@@ -24,6 +25,7 @@ from descent.models.dust import DUST
 from descent.models.parts.layers import dct
 from descent.models.parts.unrolled import UT
 from descent.runner.items import Feed
+from descent.schema import Precision
 from descent.tasks.common.items import setting
 from descent.tasks.video.losses import denoising_losses
 from descent.training.arm import Base
@@ -123,6 +125,14 @@ def ratio(
     return ones.median().item(), twos.median().item(), (ones / twos).median().item()
 
 
+def in_every_precision(values: Params) -> list[Params]:
+    """The same parameters in one precision after another; on a CPU, which gains by none of them, as they are."""
+    if device().type == "cpu":
+        return [values]
+    own = [values.training.model_copy(update={"precision": precision}) for precision in get_args(Precision)]
+    return [values.model_copy(update={"training": training}) for training in own]
+
+
 @cache
 def device() -> torch.device:
     """That of params.yaml; asked for when something is measured, and not when a test imports this."""
@@ -138,9 +148,9 @@ def clock() -> float:
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print all tables."""
     values = config.load()
-    limit = values.training.stack_elements.model_dump()[device().type]
+    precision, limit = values.training.precision, getattr(values.training.stack_elements, device().type)
     print("One training step, constrained / unconstrained, same architecture (at most 1.10)")
     for size in SIZES:
         for model, build in {
@@ -152,7 +162,8 @@ def main() -> None:
             pair = [stepper(build(), arm(values, name, size), size, values, 1) for name in PAIR]
             one, two, share = ratio(*pair)
             print(f"  {model:<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-            record("constrained step / unconstrained", f"{model}, {size}", share, "at most 1.10", device())
+            told = f"{model}, {size}"
+            record("constrained step / unconstrained", told, share, "at most 1.10", device(), precision)
     print(f"{CELLS} cells, single runs / stacks as planned for this device (to stay above: 1)")
     for size in SIZES:
         width = max(1, limit // (size.batch * size.tokens * size.atoms))
@@ -166,7 +177,8 @@ def main() -> None:
         }
         one, two, share = ratio(*(lambda steps=steps: [step() for step in steps] for steps in runs.values()))
         print(f"  stacks of {width:<3}{'':<18}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-        record("10 single runs / stacks", f"DUST, {size}, stacks of {width}", share, "at least 1", device())
+        told = f"DUST, {size}, stacks of {width}"
+        record("10 single runs / stacks", told, share, "at least 1", device(), precision)
     print("One constrained step of DUST, as it is / compiled (training.compile)")
     for how in ("kernels", "graphs")[: 2 if device().type == "cuda" else 1]:  # a CPU has no graphs to replay
         for size in SIZES:
@@ -176,10 +188,12 @@ def main() -> None:
             ]
             one, two, share = ratio(*pair)
             print(f"  {how:<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-            record(f"step / compiled step ({how})", f"DUST, {size}", share, "above 1", device())
-    seconds = reference_seconds(values, device())
-    print(f"The step by which devices are compared (make estimate): {seconds:.3g} s")
-    record(REFERENCE, "constrained DUST, profile paper, s", seconds, "", device())
+            record(f"step / compiled step ({how})", f"DUST, {size}", share, "above 1", device(), precision)
+    print("The step by which devices are compared (make estimate)")
+    for own in in_every_precision(values):
+        seconds, precision = reference_seconds(own, device()), own.training.precision
+        print(f"  {precision}: {seconds:.3g} s")
+        record(REFERENCE, "constrained DUST, profile paper, s", seconds, "", device(), precision)
 
 
 if __name__ == "__main__":

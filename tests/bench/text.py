@@ -39,7 +39,8 @@ def main() -> None:
             pair = [fed_stepper(made, values, cell) for cell in firsts]
             one, two, share = ratio(*pair)
             print(f"  {model:<12}{1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-            record("constrained step / unconstrained", f"{model} of the demo", share, "at most 1.05", device())
+            told, precision = f"{model} of the demo", values.training.precision
+            record("constrained step / unconstrained", told, share, "at most 1.05", device(), precision)
         print("Padding, share of the positions of a training epoch (to stay below: 0.15), and if shuffled alone")
         for dataset in values.text.datasets:
             train, stream = tokens(values, dataset, "bert", Path(folder)).split("train"), np.random.default_rng(0)

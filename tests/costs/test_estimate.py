@@ -11,6 +11,7 @@ from descent.components import of_task
 from descent.config import Params, load
 from descent.costs import devices, extrapolated, parts, shapes
 from descent.costs.data import standin
+from descent.costs.devices import REFERENCE
 from descent.costs.parts import Costs, Part
 from descent.costs.steps import Step
 from descent.costs.table import duration, lines
@@ -25,6 +26,11 @@ def enter_demo(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter_project(folder, monkeypatch)
     meta = Path("data/prepared") / DATASET / "meta.json"
     meta.write_text(json.dumps(json.loads(meta.read_text()) | {"profile": "demo"}))
+
+
+def write_bench(path: Path, *rows: str) -> None:
+    """A table of reference steps: their seconds, device and precision."""
+    path.write_text("\n".join(["measure,value,device,precision", *(f"{REFERENCE},{row}" for row in rows)]))
 
 
 def part(params: Params) -> Part:
@@ -95,7 +101,7 @@ def test_where_a_gpu_is_stood_in_for_its_reference_and_the_parts_are_timed_on_on
     monkeypatch.setattr(devices, "reference_seconds", lambda params, device: float(asked == [1]))
     monkeypatch.setattr(parts, "timed", lambda *stack: Step(1.0, 1.0, 1.0, 1.0, 1.0))
     monkeypatch.setattr(parts, "threads", lambda planned: 2)
-    Path("data/bench.csv").write_text("measure,setting,value,device\nreference step,,0.005,NVIDIA H200\n")
+    write_bench(Path("data/bench.csv"), "0.005,NVIDIA H200,float32")
     params = small_params(DUST | {"device": "cuda"})
     device, places, factor, _ = devices.at_hand(params)
     assert factor == 0.005, "one thread was asked for before the reference was timed"
@@ -146,12 +152,14 @@ def test_a_gpu_that_is_not_there_is_stood_in_for_and_it_is_said(
     monkeypatch.setattr(devices, "reference_seconds", lambda params, device: 0.5)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     params = small_params(DUST | {"device": "cuda"})
-    table.write_text("measure,setting,value,device\nreference step,,0.4,cpu\n")
+    write_bench(table, "0.4,cpu,float32")
     assert devices.at_hand(params)[2] == 1.0
     assert "no step measured" in devices.at_hand(params)[3]
-    table.write_text("measure,setting,value,device\nreference step,,0.005,NVIDIA H200\n")
+    write_bench(table, "0.002,NVIDIA H200,bf16", "0.005,NVIDIA H200,float32")
     *_, factor, told = devices.at_hand(params)
-    assert factor == pytest.approx(0.01) and "NVIDIA H200" in told
+    assert factor == pytest.approx(0.01) and "NVIDIA H200 (0.005 s in float32" in told
+    write_bench(table, "0.002,NVIDIA H200,bf16")
+    assert "(0.002 s in bf16" in devices.at_hand(params)[3], "of another precision, and it is said"
 
 
 def test_stacks_share_a_gpu_as_their_model_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +181,7 @@ def test_prepared_data_are_timed_here_where_the_gpu_that_is_asked_for_is_not_the
     enter_demo(tmp_path, monkeypatch)
     monkeypatch.setattr(devices, "reference_seconds", lambda params, device: 0.5)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    Path("data/bench.csv").write_text("measure,setting,value,device\nreference step,,0.005,NVIDIA H200\n")
+    write_bench(Path("data/bench.csv"), "0.005,NVIDIA H200,float32")
     found = [*lines(small_params(DUST | {"device": "cuda"}))]
     assert "the ratio of the reference step on NVIDIA H200" in found[0]
     assert found[2].split()[3:5] == ["12", "12"]
