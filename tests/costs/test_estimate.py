@@ -81,6 +81,14 @@ def test_a_stand_in_of_video_holds_what_an_epoch_draws_in_clips_that_seeds_may_d
         assert len(data.clips["test"]) == 12
 
 
+def test_a_stand_in_of_many_clips_holds_whole_sequences_of_each(tmp_path: Path) -> None:
+    params = load(PARAMS).model_copy(update={"profile": "paper"})
+    data, budget = standin(params, "shanghaitech", "dust", tmp_path), params.model_budget("dust")
+    assert len(data.sequences("train", budget["tokens"])) >= budget["epoch_inputs"]
+    assert len(data.sequences("validation", budget["tokens"])) >= budget["validation_inputs"]
+    assert data.clips["train"][0][2] == 2 * budget["tokens"], "and no more frames than that takes"
+
+
 def test_shifts_whose_strength_is_in_proportion_to_the_light_are_counted_on_a_stand_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

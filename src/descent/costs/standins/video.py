@@ -53,7 +53,7 @@ def write(params: Params, dataset: str, model: str, folder: Path, shrink: int) -
 
 
 def _enough(params: Params, model: str) -> tuple[int, int]:
-    """Frames of all clips, and of one, with which a tenth of the clips too has the inputs that are asked for."""
+    """Frames of all clips with which a tenth of them too has the inputs that are asked for, and of a sequence."""
     budget, frame = params.model_budget(model), params.video.frame
     asked = [budget["epoch_inputs"], budget["test_inputs"]]
     if None in asked:
@@ -63,8 +63,9 @@ def _enough(params: Params, model: str) -> tuple[int, int]:
     return math.ceil(max(*asked, 10 * budget["validation_inputs"]) / patches), budget["tokens"]
 
 
-def _clips(dataset: str, source: Source, enough: int, fewest: int) -> list[Clip]:
-    """The source's clips, all of a split equally long; a frame is a file that nobody opens.
+def _clips(dataset: str, source: Source, enough: int, sequence: int) -> list[Clip]:
+    """The source's clips, all of a split equally long, cut behind a whole sequence; a frame is a file that nobody
+    opens.
 
     Raises:
         UserError: the data set's file says no SIZE.
@@ -78,7 +79,7 @@ def _clips(dataset: str, source: Source, enough: int, fewest: int) -> list[Clip]
         counts = {split: (clips, frames // clips) for split, (clips, frames) in said.items()}
     limit = source.frames_per_clip or max(frames for _, frames in counts.values())
     return [
-        Clip(f"{number:03d}", split, (Path(),) * min(frames, limit, max(fewest, -(-enough // clips))))
+        Clip(f"{number:03d}", split, (Path(),) * min(frames, limit, -(-enough // (clips * sequence)) * sequence))
         for split, (clips, frames) in counts.items()
         for number in range(clips)
     ]
