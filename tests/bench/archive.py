@@ -28,8 +28,8 @@ from descent.tasks.video.prepare import prepare
 from descent.tasks.video.raw import fetch
 from descent.tasks.video.schema import Generate, Source
 from descent.tasks.video.synthetic.footage import Frames, render
-from tests.bench.steps import device
 from tests.bench.table import NONE, record
+from tests.bench.timing import device
 from tests.bench.video import bare
 
 DRAWN = 3  # clips of either split that are drawn

@@ -17,8 +17,8 @@ from descent.config import Params
 from descent.inference import trained
 from descent.tasks.common.items import feed
 from descent.training.devices import autocast
-from tests.bench.steps import device
 from tests.bench.table import record
+from tests.bench.timing import device
 
 BATCHES, DECAY = 512, 0.9
 Losses = Float[np.ndarray, "batches depth"]

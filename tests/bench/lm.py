@@ -20,8 +20,9 @@ from descent.tasks.lm.data import Instructions, load
 from descent.tasks.lm.feed import feed
 from descent.tasks.lm.prepare import prepare
 from descent.tasks.lm.raw import fetch
-from tests.bench.steps import PAIR, device, fed_stepper, ratio
+from tests.bench.steps import PAIR, Fed
 from tests.bench.table import record
+from tests.bench.timing import device, ratio
 
 MODEL = "causal_lm"
 VOCABULARY = 4096  # of the model; the demo's tokens are the first of them
@@ -56,7 +57,7 @@ def instructions(values: Params, folder: Path) -> Instructions:
 def steppers(values: Params, data: Instructions) -> list[Callable[[], None]]:
     """For each arm a function that makes one training step on the next batch of the first epoch."""
     made, cells = feed(values, data, MODEL, device()), grid(values, "lm", "alpaca", MODEL)
-    return [fed_stepper(made, values, next(cell for cell in cells if cell.arm == arm)) for arm in PAIR]
+    return [Fed(made, values, [next(cell for cell in cells if cell.arm == arm)]).step for arm in PAIR]
 
 
 def peak(step: Callable[[], None], folder: Path) -> float:

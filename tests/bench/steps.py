@@ -5,12 +5,11 @@ the process's own seconds, which other processes hardly lengthen. They are of pa
 data/bench.csv. Where nothing else is said they are of its training.precision.
 """
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import count
-from typing import get_args
+from functools import partial
+from itertools import count, cycle
+from typing import Any
 
 import torch
 from torch import nn
@@ -25,17 +24,17 @@ from descent.models.dust import DUST
 from descent.models.parts.layers import dct
 from descent.models.parts.unrolled import UT
 from descent.runner.items import Feed
-from descent.schema import Precision
 from descent.tasks.common.items import setting
 from descent.tasks.video.losses import denoising_losses
 from descent.training.arm import Base
-from descent.training.devices import choose, compiled
-from descent.training.loop import primal_dual_step
+from descent.training.devices import autocast, compiled
+from descent.training.drawing import in_turn
+from descent.training.loop import Task, primal_dual_step
 from tests.bench.table import record
+from tests.bench.timing import device, in_every_precision, ratio
 
 PAIR = ("constrained", "unconstrained")
 PIXELS, CELLS = 256, 10
-WARMING = 3  # calls before any is timed: the first compile, the second may record a graph
 
 
 @dataclass(frozen=True)
@@ -92,59 +91,36 @@ def stepper(
     return step
 
 
-def fed_stepper(made: Feed, values: Params, cell: Cell) -> Callable[[], None]:
-    """A function that makes one training step of a cell on the next batch of the first epoch, past any warm-up."""
-    net, task, asked = made.build([cell]).to(device()), made.task([cell]), setting(values, cell)
-    own = load("arms", cell.arm).Arm([asked.values], cell.layers, device())
-    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[made.primal.kind]
-    optimizer = optimizer(net.parameters(), lr=1e-5, fused=True)
-    alive, number = torch.ones(1, dtype=torch.bool, device=device()), count()
-
-    def step() -> None:
-        batch = task.batch(0, next(number) % task.steps)
-        primal_dual_step(net, task.losses, batch, own, optimizer, values.training, alive, epoch=9)
-
-    return step
+def drawn(task: Task) -> Iterator[Any]:
+    """A task's training batches, epoch after epoch, a step ahead where the loop draws them so."""
+    for epoch in count():
+        yield from in_turn(partial(task.batch, epoch), task.steps, ahead=device().type == "cuda")
 
 
-def ratio(
-    first: Callable[[], None], second: Callable[[], None], seconds: float = 4.0
-) -> tuple[float, float, float]:
-    """Median seconds of first and of second, called in turns, and the median of their paired ratios."""
-    pairs = []
-    for call in (first, second):
-        [call() for _ in range(WARMING)]
-    until = time.perf_counter() + seconds
-    while len(pairs) < 5 or time.perf_counter() < until:
-        marks = [clock()]
-        for call in (first, second):
-            call()
-            marks.append(clock())
-        pairs.append((marks[1] - marks[0], marks[2] - marks[1]))
-    ones, twos = torch.tensor(pairs, dtype=torch.float64).T
-    return ones.median().item(), twos.median().item(), (ones / twos).median().item()
+class Fed:
+    """A stack of cells in training, past any warm-up, on its batches one after another."""
 
+    def __init__(self, made: Feed, values: Params, stack: Sequence[Cell], how: str | bool = False) -> None:
+        asked, self.training = [setting(values, cell) for cell in stack], values.training
+        self.net, self.task = made.build(stack).to(device()), made.task(stack)
+        self.arm = load("arms", asked[0].arm).Arm([own.values for own in asked], stack[0].layers, device())
+        optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[made.primal.kind]
+        self.optimizer = optimizer(self.net.parameters(), lr=1e-5, fused=True)
+        self.alive = torch.ones(len(stack), dtype=torch.bool, device=device())
+        if how:
+            self.task.compile(how)
+        self.batches, self.held_out = drawn(self.task), cycle(self.task.validation())
 
-def in_every_precision(values: Params) -> list[Params]:
-    """The same parameters in one precision after another; on a CPU, which gains by none of them, as they are."""
-    if device().type == "cpu":
-        return [values]
-    own = [values.training.model_copy(update={"precision": precision}) for precision in get_args(Precision)]
-    return [values.model_copy(update={"training": training}) for training in own]
+    def step(self) -> None:
+        """One training step on the next batch."""
+        batch, own = next(self.batches), (self.arm, self.optimizer, self.training, self.alive)
+        primal_dual_step(self.net, self.task.losses, batch, *own, epoch=9)
 
-
-@cache
-def device() -> torch.device:
-    """That of params.yaml; asked for when something is measured, and not when a test imports this."""
-    return choose(config.load().device)
-
-
-def clock() -> float:
-    """Seconds: on a CPU the process's own, on a GPU those until all that it was told is done."""
-    if device().type == "cpu":
-        return time.process_time()
-    torch.cuda.synchronize(device())
-    return time.perf_counter()
+    @torch.no_grad()
+    def look(self) -> None:
+        """The losses of the next held-out batch, as validation has them."""
+        with autocast(device(), self.training.precision):
+            self.task.losses(self.net, next(self.held_out)[0])
 
 
 def main() -> None:

@@ -8,15 +8,15 @@ import torch
 from descent import config
 from descent.cells import grid
 from descent.tasks.lm.feed import feed
-from tests.bench import lm
+from tests.bench import lm, steps, timing
 
 SHRINK = 64
 
 
 @pytest.mark.parametrize("draws", lm.DRAWS)
 def test_both_arms_step_at_the_shape_of_llama(tmp_path: Path, draws: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lm, "device", lambda: torch.device("cpu"))
-    monkeypatch.setattr("tests.bench.steps.device", lambda: torch.device("cpu"))
+    for module in (lm, steps, timing):
+        monkeypatch.setattr(module, "device", lambda: torch.device("cpu"))
     own, texts = lm.as_llama(config.load(), tmp_path, SHRINK)
     assert grid(own, "lm", "alpaca", lm.MODEL)[0].layers == 32
     own = own.model_copy(update={"lm": own.lm.model_copy(update=lm.DRAWS[draws])})

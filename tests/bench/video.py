@@ -28,8 +28,9 @@ from descent.tasks.video.prepare import prepare
 from descent.tasks.video.raw import fetch
 from descent.tasks.video.schema import Generate, Source
 from descent.tasks.video.sweep import AtLevels, sweep
-from tests.bench.steps import SIZES, Size, device, dust, ratio
+from tests.bench.steps import SIZES, Size, dust
 from tests.bench.table import EXACT, NONE, record
+from tests.bench.timing import device, ratio
 
 REPEATS, DATASET, LEVELS = 3, "avenue", 12
 
