@@ -10,12 +10,23 @@ from descent.cells import grid
 from descent.components import of_task
 from descent.config import Params, load
 from descent.costs import devices, extrapolated, parts, shapes
-from descent.costs.data import standin
+from descent.costs.data import resident, standin
 from descent.costs.devices import REFERENCE
 from descent.costs.parts import Costs, Part
 from descent.costs.steps import Step
 from descent.costs.table import duration, lines
-from tests.fakes.core import DATASET, PARAMS, enter_project, serially, small_params, train_cells
+from tests.fakes.core import (
+    CLIPS,
+    DATASET,
+    PARAMS,
+    PATCH,
+    SIZE,
+    TOKENS,
+    enter_project,
+    serially,
+    small_params,
+    train_cells,
+)
 
 CPU = torch.device("cpu")
 DUST = {"studies": [], "video.models": ["dust"], "text.datasets": [], "lm.datasets": []}
@@ -179,8 +190,31 @@ def test_stacks_share_a_gpu_as_their_model_does(tmp_path: Path, monkeypatch: pyt
     enter_project(tmp_path, monkeypatch)
     monkeypatch.setattr(parts, "timed", lambda feed, stack, settings: Step(1.0, 1.0, 1.0, 1.0, 1.0))
     asked: list[str] = []
-    monkeypatch.setattr(parts, "side_by_side", lambda params, device, places, model: asked.append(model) or 3)
-    assert (part(params).slots, asked) == (3, ["dust"])
+    alone = part(params)
+    monkeypatch.setattr(parts, "side_by_side", lambda params, device, places, model: asked.append(model) or 6)
+    shared = part(params)
+    assert (alone.slots, shared.slots, asked) == (2, 6, ["dust"])
+    assert (shared.training, shared.scoring) == (alone.training, alone.scoring), "sharing a GPU is not free"
+    assert shared.memory == 2 * alone.memory, "the four stacks that there are"
+
+
+def test_memory_is_also_of_held_out_data_and_on_a_gpu_of_its_frames(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_demo(tmp_path, monkeypatch)
+    monkeypatch.setattr(parts, "timed", lambda *stack: Step(1.0, 1.0, 0.0, 0.0, 0.0))
+    held_out = 10 * TOKENS * PATCH**2 * 4 * (3 + 1)  # noisy ones of three cells, and clean ones of all
+    frames = (sum(CLIPS["train"]) + sum(CLIPS["validation"])) * SIZE**2
+    assert part(small_params(DUST)).memory == 2 * held_out
+    assert part(small_params(DUST | {"device": "cuda"})).memory == 2 * (held_out + frames), "of a GPU elsewhere"
+
+
+def test_frames_stay_on_a_gpu_as_far_as_training_keeps_them(tmp_path: Path) -> None:
+    params = load(PARAMS).model_copy(update={"profile": "paper"})
+    every = 330 * (274515 // 330) * 160**2
+    for free, kept in ((None, every), (4 * every, every), (4 * every - 4, 0), (0, 0)):
+        assert resident(params, "shanghaitech", "dust", None, free) == kept
+    assert resident(params, "imdb", "ut_text", None, None) == 0
 
 
 def test_prepared_data_are_timed_here_where_the_gpu_that_is_asked_for_is_not_there(
@@ -200,6 +234,7 @@ def test_the_table_ends_with_all_parts_together(tmp_path: Path, monkeypatch: pyt
     found = [*lines(small_params(DUST))]
     assert [line.split("  ")[0] for line in found[2:4]] == ["video ucsd dust", "in all"]
     assert found[2].split()[3:5] == found[3].split()[2:4] == ["12", "12"]
+    assert "share a GPU count as one after another, an upper bound" in found[4]
 
 
 def test_durations_are_told_in_the_unit_that_fits() -> None:

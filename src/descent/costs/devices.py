@@ -42,7 +42,7 @@ def at_hand(params: Params) -> tuple[torch.device, int, float, str]:
 
 
 def side_by_side(params: Params, device: torch.device, places: int, model: str) -> int:
-    """How many stacks of a model train at the same time, as runner.executor has them."""
+    """How many stacks of a model are in memory at the same time, as runner.executor has them."""
     return places * (share(params.gpu_share, model) if device.type == "cuda" else 1)
 
 
