@@ -93,6 +93,7 @@ bench: setup  ## cost of the constraints, and of stacks against single runs, as 
 	PYTHONPATH=src python -m tests.bench.lm
 	PYTHONPATH=src python -m tests.bench.video
 	PYTHONPATH=src python -m tests.bench.rate
+	PYTHONPATH=src python -m tests.bench.cluster
 	PYTHONPATH=src python -m tests.bench.table
 
 check-store: setup  ## look at every cell, score and checkpoint; what is damaged is set aside

@@ -20,7 +20,7 @@ from tests.bench.table import record
 from tests.bench.timing import device, in_every_precision, per_second
 
 SIZE = Size(1024, 7, 32, 20)
-SECONDS = {"cpu": 20.0, "cuda": 3.0}  # of one pace: a GPU's steps are thousands of times as short
+SECONDS = {"cpu": 20.0, "cuda": 2.0}  # of one pace: a GPU's steps are thousands of times as short
 COMPILED = {"cpu": (), "cuda": ("kernels", "graphs")}  # of training.compile, beside none
 
 

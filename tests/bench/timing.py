@@ -13,6 +13,7 @@ from descent.schema import Precision
 from descent.training.devices import choose
 
 WARMING = 3  # calls before any is timed: the first compile, the second may record a graph
+PATIENCE = {"cpu": 4.0, "cuda": 1.0}  # seconds of turns: a GPU has hundreds in one, and ten minutes for everything
 
 
 @cache
@@ -37,14 +38,16 @@ def clock() -> float:
     return time.perf_counter()
 
 
-def ratio(
-    first: Callable[[], None], second: Callable[[], None], seconds: float = 4.0
-) -> tuple[float, float, float]:
-    """Median seconds of first and of second, called in turns, and the median of their paired ratios."""
+def ratio(first: Callable[[], None], second: Callable[[], None], share: float = 1.0) -> tuple[float, float, float]:
+    """Median seconds of first and of second, called in turns, and the median of their paired ratios.
+
+    Args:
+        share: of the patience; five pairs are taken at least.
+    """
     pairs = []
     for call in (first, second):
         [call() for _ in range(WARMING)]
-    until = time.perf_counter() + seconds
+    until = time.perf_counter() + share * PATIENCE[device().type]
     while len(pairs) < 5 or time.perf_counter() < until:
         marks = [clock()]
         for call in (first, second):

@@ -86,9 +86,9 @@ def sweeping(values: Params, size: Size, cells: int) -> None:
         for _ in range(levels * len(inputs) // size.batch):
             [net.readout(state) for state in net.states(batch)]
 
-    def share(tests: Sequence[AtLevels]) -> float:
+    def share(tests: Sequence[AtLevels], patience: float = 1.0) -> float:
         ask = partial(sweep, net, inputs, tests, 0.25, cells, budget, device())
-        return ratio(ask, partial(passes, sum(len(test.levels) for test in tests)))[2]
+        return ratio(ask, partial(passes, sum(len(test.levels) for test in tests)), patience)[2]
 
     levels = np.linspace(0, 0.6, LEVELS).tolist()
     found = share([AtLevels(apply_of(values, TRAINED), levels, levels)])
@@ -96,7 +96,7 @@ def sweeping(values: Params, size: Size, cells: int) -> None:
     record("forward passes a gamma", f"{setting}, {LEVELS} levels", found, "at most 1.1", device(), EXACT)
     tests = tested(values, inputs, "patches", 0.25)
     found, count = share(tests), sum(len(test.levels) for test in tests)
-    told = ", ".join(f"{test.apply.name} {share([test]):.2f}" for test in tests)
+    told = ", ".join(f"{test.apply.name} {share([test], 0.25):.2f}" for test in tests)  # printed alone
     print(f"{count} levels of {len(tests)} shifts, {setting}: {found:.2f} passes each (1.2): {told}")
     of = f"{setting}, {len(tests)} shifts"
     record("forward passes a level of a shift", of, found, "at most 1.2", device(), EXACT)
