@@ -93,6 +93,7 @@ bench: setup  ## cost of the constraints, and of stacks against single runs, as 
 	PYTHONPATH=src python -m tests.bench.lm
 	PYTHONPATH=src python -m tests.bench.video
 	PYTHONPATH=src python -m tests.bench.rate
+	PYTHONPATH=src python -m tests.bench.cluster
 	PYTHONPATH=src python -m tests.bench.table
 
 check-store: setup  ## look at every cell, score and checkpoint; what is damaged is set aside
@@ -106,7 +107,7 @@ faults: setup  ## bad input, damage and interruptions, case by case (14 minutes;
 
 audit: setup  ## known faults of the pinned packages (needs a network)
 	@python -c 'import pip_audit' 2> /dev/null || { echo "pip-audit is not there: $(VENV)/bin/pip install pip-audit"; exit 1; }
-	pip-audit --requirement requirements.txt --requirement requirements-dev.txt --requirement requirements-ray.txt
+	pip-audit --requirement requirements.txt --requirement requirements-dev.txt --requirement requirements-ray.txt --requirement requirements-gpu.txt
 
 clean-store:  ## forget finished cells and checkpoints (they are only a cache)
 	rm -rf .cells

@@ -17,8 +17,8 @@ from descent.config import Params
 from descent.inference import trained
 from descent.tasks.common.items import feed
 from descent.training.devices import autocast
-from tests.bench.steps import device
 from tests.bench.table import record
+from tests.bench.timing import device
 
 BATCHES, DECAY = 512, 0.9
 Losses = Float[np.ndarray, "batches depth"]
@@ -81,7 +81,8 @@ def main() -> None:
             worst = int(np.abs(found).argmax())
             said.append(f"{found[worst] / asked:+.2e} ± {2 * error[worst] / asked:.0e} (layer {worst + 1})")
             what = "bias of a ratio of batch means" if not decay else f"the same of running means, decay {decay}"
-            record(what, told, float(found[worst] / asked), "small beside the margin", device())
+            value, precision = float(found[worst] / asked), values.training.precision
+            record(what, told, value, "small beside the margin", device(), precision)
         print(f"  {told}: {'; '.join(said)}", flush=True)
 
 

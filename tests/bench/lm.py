@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
 from descent import config
@@ -20,8 +21,9 @@ from descent.tasks.lm.data import Instructions, load
 from descent.tasks.lm.feed import feed
 from descent.tasks.lm.prepare import prepare
 from descent.tasks.lm.raw import fetch
-from tests.bench.steps import PAIR, device, fed_stepper, ratio
+from tests.bench.steps import PAIR, Fed
 from tests.bench.table import record
+from tests.bench.timing import device, ratio
 
 MODEL = "causal_lm"
 VOCABULARY = 4096  # of the model; the demo's tokens are the first of them
@@ -53,10 +55,21 @@ def instructions(values: Params, folder: Path) -> Instructions:
     return load(folder / "tokens")
 
 
-def steppers(values: Params, data: Instructions) -> list[Callable[[], None]]:
-    """For each arm a function that makes one training step on the next batch of the first epoch."""
-    made, cells = feed(values, data, MODEL, device()), grid(values, "lm", "alpaca", MODEL)
-    return [fed_stepper(made, values, next(cell for cell in cells if cell.arm == arm)) for arm in PAIR]
+def built(values: Params, data: Instructions) -> nn.Module:
+    """The model of one cell, its weights drawn on the device itself: for eight billion a host takes minutes."""
+    with device():
+        return feed(values, data, MODEL, device()).build(grid(values, "lm", "alpaca", MODEL)[:1])
+
+
+def steppers(values: Params, data: Instructions, net: nn.Module) -> list[Callable[[], None]]:
+    """For each arm a function that makes one training step of `net` on the next batch.
+
+    Both arms train the same weights: what these are changes no step's time, and two models of eight billion are
+    64 GB.
+    """
+    made = replace(feed(values, data, MODEL, device()), build=lambda cells: net)
+    cells = grid(values, "lm", "alpaca", MODEL)
+    return [Fed(made, values, [next(cell for cell in cells if cell.arm == arm)]).step for arm in PAIR]
 
 
 def peak(step: Callable[[], None], folder: Path) -> float:
@@ -75,13 +88,13 @@ def peak(step: Callable[[], None], folder: Path) -> float:
     return (max(event["Total Allocated"] for event in found) - before) / 1e6
 
 
-def variant(values: Params, lora: dict[str, Any] | None, **lm: object) -> Params:
-    """A model with a large vocabulary for its width, as Llama's is, and these draws."""
+def variant(values: Params, lora: dict[str, Any] | None) -> Params:
+    """A model with a large vocabulary for its width, as Llama's is."""
     size = {"width": WIDTH, "heads": 4, "key_value_heads": 2, "feedforward": 3 * WIDTH}
     changes = {"weights": {"random": size}, "layers": [LAYERS], "lora": lora, "batch": 8}
     grids = values.budget.lm
     grids = grids.model_copy(update={"models": {MODEL: grids.models[MODEL] | changes}})
-    own = values.lm.model_copy(update={"logits_at_once": 64, **lm})
+    own = values.lm.model_copy(update={"logits_at_once": 64})
     demo = values.budget.model_copy(update={"lm": grids})
     return values.model_copy(update={"profiles": {"demo": demo}, "lm": own})
 
@@ -98,16 +111,25 @@ def as_llama(values: Params, folder: Path, shrink: int = 1) -> tuple[Params, Ins
     return own, standin(own, "alpaca", MODEL, folder, shrink)
 
 
-def compare(values: Params, data: Instructions, what: str, folder: Path) -> None:
+def compare(values: Params, data: Instructions, net: nn.Module, what: str, folder: Path) -> None:
     """Print and record time and memory of a constrained step over an unconstrained one."""
-    pair = steppers(values, data)
+    pair = steppers(values, data, net)
     one, two, share = ratio(*pair)
     sizes = [peak(step, folder) for step in pair]
     times = f"{1e3 * one:7.0f} / {1e3 * two:5.0f} ms = {share:.2f}"
     print(f"  {what:<42}{times}{sizes[0]:9.1f} / {sizes[1]:6.1f} MB = {sizes[0] / sizes[1]:.2f}", flush=True)
     found = {"step": (share, "at most 1.3"), "memory": (sizes[0] / sizes[1], "at most 1.1")}
+    precision = values.training.precision
     for measure, (value, limit) in found.items():
-        record(f"constrained {measure} / unconstrained", f"causal LM, {what}", value, limit, device())
+        record(f"constrained {measure} / unconstrained", f"causal LM, {what}", value, limit, device(), precision)
+
+
+def compare_draws(values: Params, data: Instructions, what: str, folder: Path) -> None:
+    """The same for everything that may be drawn of the readout, of one model: no draw is in its weights."""
+    net = built(values, data)
+    for draws, chosen in DRAWS.items():
+        own = values.model_copy(update={"lm": values.lm.model_copy(update=chosen)})
+        compare(own, data, net, f"{what}, readout of {draws}", folder)
 
 
 def main() -> None:
@@ -120,15 +142,11 @@ def main() -> None:
         data = replace(data, vocabulary=VOCABULARY, frequencies=counts)
         print(f"One step, constrained / unconstrained, {LAYERS} layers, {VOCABULARY} words (1.3; memory 1.1)")
         for kind, lora in (("adapters", {"rank": 6, "scale": 8.0, "dropout": 0.05}), ("all weights", None)):
-            for draws, chosen in DRAWS.items():
-                compare(variant(values, lora, **chosen), data, f"{kind}, readout of {draws}", folder)
+            compare_draws(variant(values, lora), data, kind, folder)
         if device().type == "cpu":
-            print("  the shape of the profile paper: 64 GB of weights and a GPU, so it is not measured here")
+            print("  the shape of the profile paper: 32 GB of weights and a GPU, so it is not measured here")
             return
-        own, texts = as_llama(values, folder)
-        for draws, chosen in DRAWS.items():
-            drawn = own.model_copy(update={"lm": own.lm.model_copy(update=chosen)})
-            compare(drawn, texts, f"Llama 3.1 8B's shape, adapters, readout of {draws}", folder)
+        compare_draws(*as_llama(values, folder), "Llama 3.1 8B's shape, adapters", folder)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,27 @@
-"""make bench: how much of the device's matrix rate a stack of cells reaches, and what Table 3's grid would take.
+"""make bench: what a stack of cells gains, how much of the device's matrix rate it reaches, and Table 3's hours.
 
-The device's own rate is measured in the same run, as a product of matrices of the size of a stack's largest. The
-products of a step are counted by torch's FlopCounterMode: those of f, of its gradients, and no others.
+The device's own rate is measured in the same run, as a product of matrices of the size of a stack's largest and in
+the precision of its steps. The products of a step are counted by torch's FlopCounterMode: those of f, of its
+gradients, and no others.
 """
 
-import time
 from collections.abc import Callable
+from operator import itemgetter
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from descent import config
-from descent.cells import grid
 from descent.config import Params
 from descent.training.devices import autocast
-from tests.bench.steps import CELLS, WARMING, Size, arm, clock, device, dust, stepper
+from tests.bench.hours import table_3
+from tests.bench.steps import CELLS, Size, arm, dust, stepper
 from tests.bench.table import record
+from tests.bench.timing import device, in_every_precision, per_second
 
 SIZE = Size(1024, 7, 32, 20)
-MODELS = ("ut", "dust")
-SECONDS = 20.0
-WAYS = {"cpu": (False,), "cuda": (False, "kernels", "graphs")}  # of training.compile
+SECONDS = {"cpu": 20.0, "cuda": 2.0}  # of one pace: a GPU's steps are thousands of times as short
+COMPILED = {"cpu": (), "cuda": ("kernels", "graphs")}  # of training.compile, beside none
 
 
 def work(step: Callable[[], None]) -> int:
@@ -30,50 +31,20 @@ def work(step: Callable[[], None]) -> int:
     return counted.get_total_flops()
 
 
-def per_second(call: Callable[[], None], seconds: float) -> float:
-    """How often `call` is done in a second, after some that are not counted."""
-    for _ in range(WARMING):
-        call()
-    took = _took(call, 1)
-    times = max(1, int(seconds / max(took, 1e-6)))
-    return times / _took(call, times)
-
-
-def _took(call: Callable[[], None], times: int) -> float:
-    """Seconds by the clock on the wall: what two cores do at once counts once."""
-    clock()  # a GPU does what it was told before
-    began = time.perf_counter()
-    for _ in range(times):
-        call()
-    clock()
-    return time.perf_counter() - began
-
-
-def matrix_rate(size: Size, cells: int, precision: torch.dtype, seconds: float) -> float:
+def matrix_rate(size: Size, cells: int, precision: str) -> float:
     """Floating-point operations a second of the product of all sequences of a batch with a dictionary."""
     rows = size.batch * size.tokens
-    left = torch.randn(cells, rows, size.atoms, device=device(), dtype=precision)
-    right = torch.randn(cells, size.atoms, size.atoms, device=device(), dtype=precision)
-    return 2 * cells * rows * size.atoms**2 * per_second(lambda: torch.bmm(left, right), seconds)
+    kind = torch.bfloat16 if precision == "bf16" else torch.float32  # tf32 is a kind of product, no type
+    left = torch.randn(cells, rows, size.atoms, device=device(), dtype=kind)
+    right = torch.randn(cells, size.atoms, size.atoms, device=device(), dtype=kind)
+    with autocast(device(), precision):
+        pace = per_second(lambda: torch.bmm(left, right), SECONDS[device().type])
+    return 2 * cells * rows * size.atoms**2 * pace
 
 
-def steps_of_grid(values: Params) -> int:
-    """Training steps of all cells of UT and DUST in the profile `paper`, each cell for itself."""
-    paper = values.model_copy(update={"profile": "paper", "arms": ["constrained", "unconstrained"]})
-    total = 0
-    for model in MODELS:
-        budget = paper.model_budget(model)
-        inputs = budget["epoch_inputs"] or 0
-        cells = sum(len(grid(paper, "video", dataset, model)) for dataset in paper.video.datasets)
-        total += cells * budget["epochs"] * (inputs // budget["batch"])
-    return total
-
-
-def measured(
-    size: Size, values: Params, how: str | bool, matrices: float, seconds: float = SECONDS
-) -> dict[str, float]:
-    """Of a stack of CELLS constrained DUST cells: its steps a second over a single run's, its share of the matrix
-    rate, and the hours that Table 3's UT and DUST would take at its pace.
+def measured(size: Size, values: Params, how: str | bool, matrices: float) -> dict[str, float]:
+    """Of a stack of CELLS constrained DUST cells, on one batch again and again: the steps of its cells a second,
+    these over a single run's, and its share of the matrix rate.
 
     Args:
         how: training.compile of the stack and the single run.
@@ -84,28 +55,35 @@ def measured(
         model = dust(size, cells, shared=False)
         return stepper(model, arm(values, "constrained", size, cells), size, values, cells, way)
 
-    alone, together = per_second(run(1), seconds), CELLS * per_second(run(CELLS), seconds)
+    enough = SECONDS[device().type]
+    alone, together = per_second(run(1), enough), CELLS * per_second(run(CELLS), enough)
     share = work(run(CELLS, False)) / CELLS * together / matrices
-    return {"gain": together / alone, "share": share, "hours": steps_of_grid(values) / together / 3600}
+    return {"steps": together, "gain": together / alone, "share": share}
+
+
+def told(values: Params, how: str | bool, matrices: float) -> float:
+    """Print and record what is measured; how many steps of one cell the stack makes a second."""
+    found, precision = measured(SIZE, values, how, matrices), values.training.precision
+    of = f"{CELLS} constrained DUST cells, {SIZE}, compile: {how or 'none'}"
+    print(f"{of}, in {precision}")
+    print(f"  {found['gain']:.2f} times the steps of single runs (to reach on a GPU: 5)")
+    print(f"  {found['share']:.0%} of the matrix rate (to reach on a GPU: 40 %)", flush=True)
+    record("stack / single runs, steps a second", of, found["gain"], "at least 5 on a GPU", device(), precision)
+    record("share of the matrix rate", of, found["share"], "at least 0.4 on a GPU", device(), precision)
+    return found["steps"]
 
 
 def main() -> None:
-    """Print and record the three numbers for every way of compiling that the device knows."""
-    values = config.load()
-    precision = torch.bfloat16 if values.training.precision == "bf16" else torch.float32
-    with autocast(device(), values.training.precision):  # tf32 is a kind of product, no type
-        matrices = matrix_rate(SIZE, CELLS, precision, SECONDS)
-    for how in WAYS[device().type]:
-        found = measured(SIZE, values, how, matrices)
-        told = f"{CELLS} constrained DUST cells, {SIZE}, {values.training.precision}, compile: {how or 'none'}"
-        print(told)
-        print(f"  {found['gain']:.2f} times the steps of single runs (to reach on a GPU: 5)")
-        print(f"  {found['share']:.0%} of the matrix rate (to reach on a GPU: 40 %)")
-        print(f"  Table 3's UT and DUST at this pace: {found['hours']:.2g} h (to reach on one H200: 0.5)")
-        record("stack / single runs, steps a second", told, found["gain"], "at least 5 on a GPU", device())
-        record("share of the matrix rate", told, found["share"], "at least 0.4 on a GPU", device())
-        told = f"at the pace of {told}"
-        record("hours of Table 3's UT and DUST", told, found["hours"], "0.5 on one H200", device())
+    """Every precision that the device gains by; compiled, which takes minutes, the quickest of them."""
+    tried = []
+    for own in in_every_precision(config.load()):
+        matrices = matrix_rate(SIZE, CELLS, own.training.precision)
+        tried.append((told(own, False, matrices), own, matrices))
+        table_3(own, False)
+    plain, own, matrices = max(tried, key=itemgetter(0))
+    compiled = {how: told(own, how, matrices) for how in COMPILED[device().type]}
+    if plain < max(compiled.values(), default=0.0):
+        table_3(own, max(compiled, key=compiled.__getitem__))  # a kind of stack at a time: the best way alone
 
 
 if __name__ == "__main__":

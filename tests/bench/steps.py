@@ -2,14 +2,14 @@
 
 Ratios of times taken in turns, so that whatever else the machine does falls on both sides alike; on a CPU they are
 the process's own seconds, which other processes hardly lengthen. They are of params.yaml's device, and go to
-data/bench.csv.
+data/bench.csv. Where nothing else is said they are of its training.precision.
 """
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import count
+from functools import partial
+from itertools import count, cycle
+from typing import Any
 
 import torch
 from torch import nn
@@ -27,13 +27,14 @@ from descent.runner.items import Feed
 from descent.tasks.common.items import setting
 from descent.tasks.video.losses import denoising_losses
 from descent.training.arm import Base
-from descent.training.devices import choose, compiled
-from descent.training.loop import primal_dual_step
+from descent.training.devices import autocast, compiled
+from descent.training.drawing import in_turn
+from descent.training.loop import Task, primal_dual_step
 from tests.bench.table import record
+from tests.bench.timing import device, in_every_precision, ratio
 
 PAIR = ("constrained", "unconstrained")
 PIXELS, CELLS = 256, 10
-WARMING = 3  # calls before any is timed: the first compile, the second may record a graph
 
 
 @dataclass(frozen=True)
@@ -90,57 +91,42 @@ def stepper(
     return step
 
 
-def fed_stepper(made: Feed, values: Params, cell: Cell) -> Callable[[], None]:
-    """A function that makes one training step of a cell on the next batch of the first epoch, past any warm-up."""
-    net, task, asked = made.build([cell]).to(device()), made.task([cell]), setting(values, cell)
-    own = load("arms", cell.arm).Arm([asked.values], cell.layers, device())
-    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[made.primal.kind]
-    optimizer = optimizer(net.parameters(), lr=1e-5, fused=True)
-    alive, number = torch.ones(1, dtype=torch.bool, device=device()), count()
-
-    def step() -> None:
-        batch = task.batch(0, next(number) % task.steps)
-        primal_dual_step(net, task.losses, batch, own, optimizer, values.training, alive, epoch=9)
-
-    return step
+def drawn(task: Task) -> Iterator[Any]:
+    """A task's training batches, epoch after epoch, a step ahead where the loop draws them so."""
+    for epoch in count():
+        yield from in_turn(partial(task.batch, epoch), task.steps, ahead=device().type == "cuda")
 
 
-def ratio(
-    first: Callable[[], None], second: Callable[[], None], seconds: float = 4.0
-) -> tuple[float, float, float]:
-    """Median seconds of first and of second, called in turns, and the median of their paired ratios."""
-    pairs = []
-    for call in (first, second):
-        [call() for _ in range(WARMING)]
-    until = time.perf_counter() + seconds
-    while len(pairs) < 5 or time.perf_counter() < until:
-        marks = [clock()]
-        for call in (first, second):
-            call()
-            marks.append(clock())
-        pairs.append((marks[1] - marks[0], marks[2] - marks[1]))
-    ones, twos = torch.tensor(pairs, dtype=torch.float64).T
-    return ones.median().item(), twos.median().item(), (ones / twos).median().item()
+class Fed:
+    """A stack of cells in training, past any warm-up, on its batches one after another."""
 
+    def __init__(self, made: Feed, values: Params, stack: Sequence[Cell], how: str | bool = False) -> None:
+        asked, self.training = [setting(values, cell) for cell in stack], values.training
+        self.net, self.task = made.build(stack).to(device()), made.task(stack)
+        self.arm = load("arms", asked[0].arm).Arm([own.values for own in asked], stack[0].layers, device())
+        optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[made.primal.kind]
+        self.optimizer = optimizer(self.net.parameters(), lr=1e-5, fused=True)
+        self.alive = torch.ones(len(stack), dtype=torch.bool, device=device())
+        if how:
+            self.task.compile(how)
+        self.batches, self.held_out = drawn(self.task), cycle(self.task.validation())
 
-@cache
-def device() -> torch.device:
-    """That of params.yaml; asked for when something is measured, and not when a test imports this."""
-    return choose(config.load().device)
+    def step(self) -> None:
+        """One training step on the next batch."""
+        batch, own = next(self.batches), (self.arm, self.optimizer, self.training, self.alive)
+        primal_dual_step(self.net, self.task.losses, batch, *own, epoch=9)
 
-
-def clock() -> float:
-    """Seconds: on a CPU the process's own, on a GPU those until all that it was told is done."""
-    if device().type == "cpu":
-        return time.process_time()
-    torch.cuda.synchronize(device())
-    return time.perf_counter()
+    @torch.no_grad()
+    def look(self) -> None:
+        """The losses of the next held-out batch, as validation has them."""
+        with autocast(device(), self.training.precision):
+            self.task.losses(self.net, next(self.held_out)[0])
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print all tables."""
     values = config.load()
-    limit = values.training.stack_elements.model_dump()[device().type]
+    precision, limit = values.training.precision, getattr(values.training.stack_elements, device().type)
     print("One training step, constrained / unconstrained, same architecture (at most 1.10)")
     for size in SIZES:
         for model, build in {
@@ -152,7 +138,8 @@ def main() -> None:
             pair = [stepper(build(), arm(values, name, size), size, values, 1) for name in PAIR]
             one, two, share = ratio(*pair)
             print(f"  {model:<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-            record("constrained step / unconstrained", f"{model}, {size}", share, "at most 1.10", device())
+            told = f"{model}, {size}"
+            record("constrained step / unconstrained", told, share, "at most 1.10", device(), precision)
     print(f"{CELLS} cells, single runs / stacks as planned for this device (to stay above: 1)")
     for size in SIZES:
         width = max(1, limit // (size.batch * size.tokens * size.atoms))
@@ -166,7 +153,8 @@ def main() -> None:
         }
         one, two, share = ratio(*(lambda steps=steps: [step() for step in steps] for steps in runs.values()))
         print(f"  stacks of {width:<3}{'':<18}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-        record("10 single runs / stacks", f"DUST, {size}, stacks of {width}", share, "at least 1", device())
+        told = f"DUST, {size}, stacks of {width}"
+        record("10 single runs / stacks", told, share, "at least 1", device(), precision)
     print("One constrained step of DUST, as it is / compiled (training.compile)")
     for how in ("kernels", "graphs")[: 2 if device().type == "cuda" else 1]:  # a CPU has no graphs to replay
         for size in SIZES:
@@ -176,10 +164,12 @@ def main() -> None:
             ]
             one, two, share = ratio(*pair)
             print(f"  {how:<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-            record(f"step / compiled step ({how})", f"DUST, {size}", share, "above 1", device())
-    seconds = reference_seconds(values, device())
-    print(f"The step by which devices are compared (make estimate): {seconds:.3g} s")
-    record(REFERENCE, "constrained DUST, profile paper, s", seconds, "", device())
+            record(f"step / compiled step ({how})", f"DUST, {size}", share, "above 1", device(), precision)
+    print("The step by which devices are compared (make estimate)")
+    for own in in_every_precision(values):
+        seconds, precision = reference_seconds(own, device()), own.training.precision
+        print(f"  {precision}: {seconds:.3g} s")
+        record(REFERENCE, "constrained DUST, profile paper, s", seconds, "", device(), precision)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""data/bench.csv: what was measured, by machine; measured again, a row takes the place of its older one.
+"""data/bench.csv: what was measured, by machine and precision; measured again, a row takes its older one's place.
 
 `python -m tests.bench.table` has the README quote it.
 """
@@ -18,15 +18,20 @@ from descent.runner.devices import cores
 BLOCK = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
 LIMIT = re.compile(r"(?P<how>at most|at least|above) (?P<limit>[\d.]+)(?P<gpu> on a GPU)?")
 MISSED = " ✗"
-WHICH = ("measure", "setting", "processor", "cores", "device", "torch")
+WHICH = ("measure", "setting", "processor", "cores", "device", "precision", "torch")
+EXACT = "float32"  # of what is measured beside training, whatever that is set to
+NONE = ""  # where no product is measured
 
 
-def record(measure: str, setting: str, value: float, limit: str, device: torch.device, path: Path = TABLE) -> None:
-    """Write one number, with what it should reach and the kind of machine; no machine is named."""
+def record(
+    measure: str, setting: str, value: float, limit: str, device: torch.device, precision: str, path: Path = TABLE
+) -> None:
+    """Write one number, with what it should reach, the kind of machine and the precision that its products had; no
+    machine is named."""
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
-    machine = {"processor": processor(), "cores": str(cores()), "device": name, "torch": torch.__version__}
     row = {"measure": measure, "setting": " ".join(setting.split()), "value": f"{value:.3g}", "to_reach": limit}
-    row |= machine | {"python": platform.python_version()}
+    row |= {"processor": processor(), "cores": str(cores()), "device": name, "precision": precision}
+    row |= {"torch": torch.__version__, "python": platform.python_version()}
     rows = []
     if path.exists():
         with path.open() as file:
@@ -38,14 +43,17 @@ def record(measure: str, setting: str, value: float, limit: str, device: torch.d
 
 
 def quoted(path: Path = TABLE) -> str:
-    """The table as Markdown, a row for each measure, setting and machine."""
+    """The table as Markdown, a row for each measure, setting, precision and machine."""
     with path.open() as file:
         rows = [*csv.DictReader(file)]
     told = [
-        [row["measure"], row["setting"], row["value"] + MISSED * _misses(row), row["to_reach"], _machine(row)]
+        [
+            *(row["measure"], row["setting"], row["precision"]),
+            *(row["value"] + MISSED * _misses(row), row["to_reach"], _machine(row)),
+        ]
         for row in rows
     ]
-    return pipe(["measured", "of", "value", "to reach", "machine"], told)
+    return pipe(["measured", "of", "in", "value", "to reach", "machine"], told)
 
 
 def _misses(row: dict[str, str]) -> bool:

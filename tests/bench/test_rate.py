@@ -1,11 +1,13 @@
-"""What a step's products are counted as, and how many steps Table 3 has: against numbers worked out by hand."""
+"""What a step's products are counted as, against numbers worked out by hand; what is measured where."""
 
 import pytest
+import torch
 
 from descent import config
-from tests.bench import rate
+from descent.config import Params
+from tests.bench import rate, timing
 from tests.bench.steps import CELLS, PIXELS, Size, arm, dust, stepper
-from tests.fakes.core import PARAMS
+from tests.fakes.core import PARAMS, small_params
 
 SIZE = Size(256, 2, 4, 5)
 
@@ -25,15 +27,45 @@ def test_the_products_of_a_step_grow_as_their_matrices_do() -> None:
     assert 2 * forward < one < 12 * forward
 
 
-def test_table_3_has_180_cells_of_60_epochs_of_1024_steps() -> None:
-    assert rate.steps_of_grid(config.load(PARAMS)) == 180 * 60 * 1024
-
-
 def test_a_stacks_pace_is_that_of_all_its_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     paces = iter([100.0, 50.0])  # single steps and a stack's steps a second
     monkeypatch.setattr(rate, "per_second", lambda call, seconds: next(paces))
     values = config.load(PARAMS)
     found = rate.measured(SIZE, values, False, matrices=1e9)
-    assert found["gain"] == CELLS * 50 / 100
-    assert found["hours"] == pytest.approx(rate.steps_of_grid(values) / (CELLS * 50) / 3600)
+    assert found["steps"] == CELLS * 50 and found["gain"] == CELLS * 50 / 100
     assert found["share"] == pytest.approx(products(SIZE, 1) * CELLS * 50 / 1e9)
+
+
+FAST = {"float32 False": 1.0, "tf32 False": 3.0, "bf16 False": 2.0, "tf32 kernels": 4.0, "tf32 graphs": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("device", "paces", "hours"),
+    [
+        ("cpu", {"float32 False": 1.0}, ["float32 False"]),
+        ("cuda", FAST, ["float32 False", "tf32 False", "bf16 False", "tf32 graphs"]),
+        ("cuda", FAST | {"tf32 graphs": 2.5, "tf32 kernels": 2.0}, ["float32 False", "tf32 False", "bf16 False"]),
+    ],
+)
+def test_a_gpu_is_measured_in_every_precision_and_compiled_in_the_quickest(
+    device: str, paces: dict[str, float], hours: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, list[str]] = {"stacks": [], "hours": []}
+
+    def named(values: Params, how: str | bool) -> str:
+        return f"{values.training.precision} {how}"
+
+    def measured(size: Size, values: Params, how: str | bool, matrices: str) -> dict[str, float]:
+        asked["stacks"].append(named(values, how))
+        assert matrices == values.training.precision
+        return {"steps": paces[named(values, how)], "gain": 1.0, "share": 1.0}
+
+    for module in (rate, timing):
+        monkeypatch.setattr(module, "device", lambda: torch.device(device))
+    monkeypatch.setattr(rate.config, "load", small_params)
+    monkeypatch.setattr(rate, "matrix_rate", lambda size, cells, precision: precision)
+    monkeypatch.setattr(rate, "measured", measured)
+    monkeypatch.setattr(rate, "record", lambda *row: None)
+    monkeypatch.setattr(rate, "table_3", lambda values, how: asked["hours"].append(named(values, how)))
+    rate.main()
+    assert asked == {"stacks": [*paces], "hours": hours}

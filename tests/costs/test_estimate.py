@@ -10,11 +10,23 @@ from descent.cells import grid
 from descent.components import of_task
 from descent.config import Params, load
 from descent.costs import devices, extrapolated, parts, shapes
-from descent.costs.data import standin
+from descent.costs.data import resident, standin
+from descent.costs.devices import REFERENCE
 from descent.costs.parts import Costs, Part
 from descent.costs.steps import Step
 from descent.costs.table import duration, lines
-from tests.fakes.core import DATASET, PARAMS, enter_project, serially, small_params, train_cells
+from tests.fakes.core import (
+    CLIPS,
+    DATASET,
+    PARAMS,
+    PATCH,
+    SIZE,
+    TOKENS,
+    enter_project,
+    serially,
+    small_params,
+    train_cells,
+)
 
 CPU = torch.device("cpu")
 DUST = {"studies": [], "video.models": ["dust"], "text.datasets": [], "lm.datasets": []}
@@ -25,6 +37,11 @@ def enter_demo(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter_project(folder, monkeypatch)
     meta = Path("data/prepared") / DATASET / "meta.json"
     meta.write_text(json.dumps(json.loads(meta.read_text()) | {"profile": "demo"}))
+
+
+def write_bench(path: Path, *rows: str) -> None:
+    """A table of reference steps: their seconds, device and precision."""
+    path.write_text("\n".join(["measure,value,device,precision", *(f"{REFERENCE},{row}" for row in rows)]))
 
 
 def part(params: Params) -> Part:
@@ -75,6 +92,14 @@ def test_a_stand_in_of_video_holds_what_an_epoch_draws_in_clips_that_seeds_may_d
         assert len(data.clips["test"]) == 12
 
 
+def test_a_stand_in_of_many_clips_holds_whole_sequences_of_each(tmp_path: Path) -> None:
+    params = load(PARAMS).model_copy(update={"profile": "paper"})
+    data, budget = standin(params, "shanghaitech", "dust", tmp_path), params.model_budget("dust")
+    assert len(data.sequences("train", budget["tokens"])) >= budget["epoch_inputs"]
+    assert len(data.sequences("validation", budget["tokens"])) >= budget["validation_inputs"]
+    assert data.clips["train"][0][2] == 2 * budget["tokens"], "and no more frames than that takes"
+
+
 def test_shifts_whose_strength_is_in_proportion_to_the_light_are_counted_on_a_stand_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,7 +120,7 @@ def test_where_a_gpu_is_stood_in_for_its_reference_and_the_parts_are_timed_on_on
     monkeypatch.setattr(devices, "reference_seconds", lambda params, device: float(asked == [1]))
     monkeypatch.setattr(parts, "timed", lambda *stack: Step(1.0, 1.0, 1.0, 1.0, 1.0))
     monkeypatch.setattr(parts, "threads", lambda planned: 2)
-    Path("data/bench.csv").write_text("measure,setting,value,device\nreference step,,0.005,NVIDIA H200\n")
+    write_bench(Path("data/bench.csv"), "0.005,NVIDIA H200,float32")
     params = small_params(DUST | {"device": "cuda"})
     device, places, factor, _ = devices.at_hand(params)
     assert factor == 0.005, "one thread was asked for before the reference was timed"
@@ -146,12 +171,14 @@ def test_a_gpu_that_is_not_there_is_stood_in_for_and_it_is_said(
     monkeypatch.setattr(devices, "reference_seconds", lambda params, device: 0.5)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     params = small_params(DUST | {"device": "cuda"})
-    table.write_text("measure,setting,value,device\nreference step,,0.4,cpu\n")
+    write_bench(table, "0.4,cpu,float32")
     assert devices.at_hand(params)[2] == 1.0
     assert "no step measured" in devices.at_hand(params)[3]
-    table.write_text("measure,setting,value,device\nreference step,,0.005,NVIDIA H200\n")
+    write_bench(table, "0.002,NVIDIA H200,bf16", "0.005,NVIDIA H200,float32")
     *_, factor, told = devices.at_hand(params)
-    assert factor == pytest.approx(0.01) and "NVIDIA H200" in told
+    assert factor == pytest.approx(0.01) and "NVIDIA H200 (0.005 s in float32" in told
+    write_bench(table, "0.002,NVIDIA H200,bf16")
+    assert "(0.002 s in bf16" in devices.at_hand(params)[3], "of another precision, and it is said"
 
 
 def test_stacks_share_a_gpu_as_their_model_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,8 +190,31 @@ def test_stacks_share_a_gpu_as_their_model_does(tmp_path: Path, monkeypatch: pyt
     enter_project(tmp_path, monkeypatch)
     monkeypatch.setattr(parts, "timed", lambda feed, stack, settings: Step(1.0, 1.0, 1.0, 1.0, 1.0))
     asked: list[str] = []
-    monkeypatch.setattr(parts, "side_by_side", lambda params, device, places, model: asked.append(model) or 3)
-    assert (part(params).slots, asked) == (3, ["dust"])
+    alone = part(params)
+    monkeypatch.setattr(parts, "side_by_side", lambda params, device, places, model: asked.append(model) or 6)
+    shared = part(params)
+    assert (alone.slots, shared.slots, asked) == (2, 6, ["dust"])
+    assert (shared.training, shared.scoring) == (alone.training, alone.scoring), "sharing a GPU is not free"
+    assert shared.memory == 2 * alone.memory, "the four stacks that there are"
+
+
+def test_memory_is_also_of_held_out_data_and_on_a_gpu_of_its_frames(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_demo(tmp_path, monkeypatch)
+    monkeypatch.setattr(parts, "timed", lambda *stack: Step(1.0, 1.0, 0.0, 0.0, 0.0))
+    held_out = 10 * TOKENS * PATCH**2 * 4 * (3 + 1)  # noisy ones of three cells, and clean ones of all
+    frames = (sum(CLIPS["train"]) + sum(CLIPS["validation"])) * SIZE**2
+    assert part(small_params(DUST)).memory == 2 * held_out
+    assert part(small_params(DUST | {"device": "cuda"})).memory == 2 * (held_out + frames), "of a GPU elsewhere"
+
+
+def test_frames_stay_on_a_gpu_as_far_as_training_keeps_them(tmp_path: Path) -> None:
+    params = load(PARAMS).model_copy(update={"profile": "paper"})
+    every = 330 * (274515 // 330) * 160**2
+    for free, kept in ((None, every), (4 * every, every), (4 * every - 4, 0), (0, 0)):
+        assert resident(params, "shanghaitech", "dust", None, free) == kept
+    assert resident(params, "imdb", "ut_text", None, None) == 0
 
 
 def test_prepared_data_are_timed_here_where_the_gpu_that_is_asked_for_is_not_there(
@@ -173,7 +223,7 @@ def test_prepared_data_are_timed_here_where_the_gpu_that_is_asked_for_is_not_the
     enter_demo(tmp_path, monkeypatch)
     monkeypatch.setattr(devices, "reference_seconds", lambda params, device: 0.5)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    Path("data/bench.csv").write_text("measure,setting,value,device\nreference step,,0.005,NVIDIA H200\n")
+    write_bench(Path("data/bench.csv"), "0.005,NVIDIA H200,float32")
     found = [*lines(small_params(DUST | {"device": "cuda"}))]
     assert "the ratio of the reference step on NVIDIA H200" in found[0]
     assert found[2].split()[3:5] == ["12", "12"]
@@ -184,6 +234,7 @@ def test_the_table_ends_with_all_parts_together(tmp_path: Path, monkeypatch: pyt
     found = [*lines(small_params(DUST))]
     assert [line.split("  ")[0] for line in found[2:4]] == ["video ucsd dust", "in all"]
     assert found[2].split()[3:5] == found[3].split()[2:4] == ["12", "12"]
+    assert "share a GPU count as one after another, an upper bound" in found[4]
 
 
 def test_durations_are_told_in_the_unit_that_fits() -> None:

@@ -38,8 +38,8 @@ def test_one_batch_of_mean_size_is_timed_and_validation_is_measured_by_it(
     assert {*drawn} == {(0, chosen)} and found.seconds > 0
     monkeypatch.setattr(parts, "timed", lambda *stack: Step(0.0, 1.0, 1.0, 1.0, 1.0))
     held_out = sum(batch.ids.numel() for batch, _ in task.validation())
-    _, seconds = Costs(text_params(), CPU, 1)._stack(text_params(), feed, None, stack, settings)
-    assert seconds == pytest.approx(feed.epochs * held_out / sizes[chosen])
+    found = Costs(text_params(), CPU, 1)._stack(text_params(), feed, None, stack, settings)
+    assert found.seconds == pytest.approx(feed.epochs * held_out / sizes[chosen])
 
 
 def test_the_forward_is_timed_at_the_precision_of_training(

@@ -20,6 +20,17 @@ def prepared(params: Params, task: str, dataset: str, model: str) -> Any | None:
     return of_task(task, "data").load(folder) if profile == params.profile else None
 
 
+def resident(params: Params, dataset: str, model: str, data: Any | None, free: int | None) -> int:
+    """Bytes of training data that every stack of a model keeps on a GPU; of texts none.
+
+    Args:
+        data: the prepared data; None where they are not there.
+        free: bytes that the GPU has left; 0 of a CPU, None where nobody knows.
+    """
+    module = import_module(f"descent.costs.standins.{params.task_of(model)}")
+    return module.resident(params, dataset, data, free) if hasattr(module, "resident") else 0
+
+
 def standin(params: Params, dataset: str, model: str, folder: Path, shrink: int = 1) -> Any:
     """Data of the size of the profile's source, written into a folder; their vocabulary narrowed `shrink` times.
 

@@ -42,7 +42,7 @@ def at_hand(params: Params) -> tuple[torch.device, int, float, str]:
 
 
 def side_by_side(params: Params, device: torch.device, places: int, model: str) -> int:
-    """How many stacks of a model train at the same time, as runner.executor has them."""
+    """How many stacks of a model are in memory at the same time, as runner.executor has them."""
     return places * (share(params.gpu_share, model) if device.type == "cuda" else 1)
 
 
@@ -80,12 +80,13 @@ def _absent(params: Params) -> tuple[torch.device, int, float, str]:
             f"where it is): times of ONE thread of this CPU ({processor()}) instead"
         )
         return CPU, 1, 1.0, told
-    row = known[0]
+    row = min(known, key=lambda row: row["precision"] != params.training.precision)  # of another where it must be
     torch.set_num_threads(1)  # as the parts are timed, in the one place that there is
     here = reference_seconds(params, CPU)
     factor = float(row["value"]) / here
     told = (
         f"device {params.device} is not there: times of one thread of this CPU times {factor:.3g}, the ratio of "
-        f"the reference step on {row['device']} ({row['value']} s in {TABLE}) to the one here ({here:.3g} s)"
+        f"the reference step on {row['device']} ({row['value']} s in {row['precision']}, {TABLE}) to the one here "
+        f"({here:.3g} s in {params.training.precision})"
     )
     return CPU, 1, factor, told

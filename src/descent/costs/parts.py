@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 from descent import paths
 from descent.analysis.select import TRAINED
@@ -14,7 +16,7 @@ from descent.cells import Cell, grid, study_cells
 from descent.components import TASKS, of_task
 from descent.config import Params
 from descent.costs import extrapolated, shapes
-from descent.costs.data import prepared, standin
+from descent.costs.data import prepared, resident, standin
 from descent.costs.devices import side_by_side
 from descent.costs.left import Left
 from descent.costs.steps import Step, timed, typical
@@ -24,6 +26,8 @@ from descent.runner.items import Feed, Item
 from descent.tasks.common.items import setting
 from descent.tasks.common.shifted import levels_of
 from descent.training.arm import Setting
+from descent.training.devices import free_memory
+from descent.training.loop import Task
 
 COPIES = 5  # of what trains: weights, gradients, Adam's two moments, the weights to report
 KEPT = 3  # times that a finished cell lies on the disk: the store, the stage's folder, DVC's cache
@@ -31,7 +35,7 @@ KEPT = 3  # times that a finished cell lies on the disk: the store, the stage's 
 
 @dataclass(frozen=True)
 class Part:
-    """What is left to do of one part; seconds with stacks side by side as they would train."""
+    """What is left to do of one part; seconds with a stack on every core or GPU, one after another on each."""
 
     name: str
     cells: int
@@ -54,6 +58,16 @@ class _Opened:
     item: Item
     missing: list[Cell]
     inputs: int  # that a missing cell is tested on
+    resident: int  # bytes of training data that a stack keeps on a GPU
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """What the training of one stack takes."""
+
+    step: Step
+    seconds: float | int
+    memory: float | int  # bytes: weights, what a step keeps, and held-out data
 
 
 class Costs:
@@ -63,6 +77,8 @@ class Costs:
         # Where this CPU stands in for a GPU that is not there, prepared data are fed to the CPU too.
         self.params = params.model_copy(update={"device": str(device)})
         self.device, self.places = device, places
+        absent = device.type == "cpu" and params.device.startswith("cuda")
+        self.free = None if absent else free_memory(device)  # of a GPU; None: nobody knows
         self.known: dict[tuple, Step] = {}
         self.left = Left(self.params)
 
@@ -125,7 +141,9 @@ class Costs:
         item = Item(name, Path(), [*cells], settings, feed, lambda: iter(()))
         place = paths.prepared_folder(params, task, first.dataset, first.model)
         missing = self.left.of_prepared(first, cells) if there else self.left.of_standin(item, place)
-        return _Opened(params, shape, item, missing, _tested(params, task, data, item) if missing else 0)
+        inputs = _tested(params, task, data, item) if missing else 0
+        kept = resident(params, first.dataset, first.model, data if there else None, self.free)
+        return _Opened(params, shape, item, missing, inputs, kept)
 
     def _timed(self, part: _Opened) -> Part:
         params, item, feed, first = part.params, part.item, part.item.feed, part.item.cells[0]
@@ -139,17 +157,17 @@ class Costs:
             found += len(stacks) * [self._stack(params, feed, part.shape, stacks[0], item.settings)]
         slots = side_by_side(params, self.device, self.places, first.model)
         passes = part.inputs * getattr(params, params.task_of(first.model)).evaluation.noise_draws / feed.batch
-        scoring = [passes * step.forward for step, _ in found]
-        memory = sorted((COPIES * one.weights + one.frozen + one.held for one, _ in found), reverse=True)
+        scoring = [passes * one.step.forward for one in found]
+        memory = sorted((one.memory + part.resident for one in found), reverse=True)
         return Part(
             name=item.name,
             cells=len(item.cells),
             missing=len(part.missing),
             steps=feed.epochs * feed.task([first]).steps,
-            training=_together([seconds for _, seconds in found], slots),
-            scoring=_together(scoring, slots),
+            training=_together([one.seconds for one in found], self.places),
+            scoring=_together(scoring, self.places),
             memory=sum(memory[:slots]),
-            disk=KEPT * sum(one.weights for one, _ in found),
+            disk=KEPT * sum(one.step.weights for one in found),
             slots=slots,
             grown=part.shape is not None,
         )
@@ -161,8 +179,8 @@ class Costs:
         shape: dict[str, int] | None,
         stack: Sequence[Cell],
         settings: dict[Cell, Setting],
-    ) -> tuple[Step, float | int]:
-        """A step of a stack, and the seconds of its whole training."""
+    ) -> _Trained:
+        """A stack's whole training, from one step."""
         task = feed.task(stack)
         batch = task.batch(0, typical(feed, task))[0]
         key = (stack[0].model, stack[0].arm, stack[0].layers, len(stack), tuple(batch.shape))
@@ -174,7 +192,8 @@ class Costs:
             )
         step = self.known[key]
         held_out = sum(own[0].numel() for own, _ in task.validation()) / batch.numel()
-        return step, feed.epochs * (task.steps * step.seconds + held_out * step.forward)
+        seconds = feed.epochs * (task.steps * step.seconds + held_out * step.forward)
+        return _Trained(step, seconds, COPIES * step.weights + step.frozen + step.held + _held_out(task))
 
 
 class UntestableError(UserError):
@@ -200,9 +219,18 @@ def _threads(planned: int, device: torch.device, places: int) -> int:
     return min(threads(planned), places) if device.type == "cpu" else threads(planned)
 
 
-def _together(seconds: Sequence[float | int], slots: int) -> float | int:
-    """How long stacks take, so many side by side, the longest first."""
-    busy = [0.0] * slots
+def _held_out(task: Task) -> int:
+    """Bytes of a task's validation batches, which it keeps on the device, each storage once."""
+    kept = [leaf.untyped_storage() for leaf in tree_leaves([*task.validation()]) if isinstance(leaf, Tensor)]
+    return sum({storage.data_ptr(): storage.nbytes() for storage in kept}.values())
+
+
+def _together(seconds: Sequence[float | int], places: int) -> float | int:
+    """How long stacks take in so many places, the longest first.
+
+    In a place that stacks share they count as one after another: what sharing saves was not measured.
+    """
+    busy = [0.0] * places
     for own in sorted(seconds, reverse=True):
         busy[busy.index(min(busy))] += own
     return max(busy)

@@ -1,0 +1,23 @@
+"""`make bench` runs what says so of itself, and the README names what is a command of its own."""
+
+import ast
+import re
+
+from tests.fakes.core import ROOT
+
+MODULES = [file for file in (ROOT / "tests/bench").glob("*.py") if not file.name.startswith(("test_", "__"))]
+SAID = {file.stem: ast.get_docstring(ast.parse(file.read_text())) for file in MODULES}
+
+
+def test_make_bench_runs_every_module_that_is_a_part_of_it_and_quotes_the_table_last() -> None:
+    (recipe,) = re.findall(r"^bench:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    run = re.findall(r"python -m tests\.bench\.(\w+)$", recipe, re.MULTILINE)
+    parts = {name for name, said in SAID.items() if said.startswith("make bench:")}
+    assert "cluster" in parts and {*run[:-1]} == parts and run[-1] == "table"
+
+
+def test_the_readme_names_every_command_of_its_own() -> None:
+    commands = {name for name, said in SAID.items() if said.startswith(f"python -m tests.bench.{name}:")}
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    assert "archive" in commands
+    assert all(f"PYTHONPATH=src python -m tests.bench.{name}`" in readme for name in commands)

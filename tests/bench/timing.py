@@ -1,0 +1,77 @@
+"""How the benchmarks measure time: on which device, in which precisions, against what."""
+
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import get_args
+
+import torch
+
+from descent import config
+from descent.config import Params
+from descent.schema import Precision
+from descent.training.devices import choose
+
+WARMING = 3  # calls before any is timed: the first compile, the second may record a graph
+PATIENCE = {"cpu": 4.0, "cuda": 1.0}  # seconds of turns: a GPU has hundreds in one, and ten minutes for everything
+
+
+@cache
+def device() -> torch.device:
+    """That of params.yaml; asked for when something is measured, and not when a test imports this."""
+    return choose(config.load().device)
+
+
+def in_every_precision(values: Params) -> list[Params]:
+    """The same parameters in one precision after another; on a CPU, which gains by none of them, as they are."""
+    if device().type == "cpu":
+        return [values]
+    own = [values.training.model_copy(update={"precision": precision}) for precision in get_args(Precision)]
+    return [values.model_copy(update={"training": training}) for training in own]
+
+
+def clock() -> float:
+    """Seconds: on a CPU the process's own, on a GPU those until all that it was told is done."""
+    if device().type == "cpu":
+        return time.process_time()
+    torch.cuda.synchronize(device())
+    return time.perf_counter()
+
+
+def ratio(first: Callable[[], None], second: Callable[[], None], share: float = 1.0) -> tuple[float, float, float]:
+    """Median seconds of first and of second, called in turns, and the median of their paired ratios.
+
+    Args:
+        share: of the patience; five pairs are taken at least.
+    """
+    pairs = []
+    for call in (first, second):
+        [call() for _ in range(WARMING)]
+    until = time.perf_counter() + share * PATIENCE[device().type]
+    while len(pairs) < 5 or time.perf_counter() < until:
+        marks = [clock()]
+        for call in (first, second):
+            call()
+            marks.append(clock())
+        pairs.append((marks[1] - marks[0], marks[2] - marks[1]))
+    ones, twos = torch.tensor(pairs, dtype=torch.float64).T
+    return ones.median().item(), twos.median().item(), (ones / twos).median().item()
+
+
+def per_second(call: Callable[[], None], seconds: float) -> float:
+    """How often `call` is done in a second, after some that are not counted."""
+    for _ in range(WARMING):
+        call()
+    took = _took(call, 1)
+    times = max(1, int(seconds / max(took, 1e-6)))
+    return times / _took(call, times)
+
+
+def _took(call: Callable[[], None], times: int) -> float:
+    """Seconds by the clock on the wall: what two cores do at once counts once."""
+    clock()  # a GPU does what it was told before
+    began = time.perf_counter()
+    for _ in range(times):
+        call()
+    clock()
+    return time.perf_counter() - began
