@@ -443,7 +443,7 @@ def test_a_form_that_is_not_the_papers_is_admitted(made_up: pd.DataFrame) -> Non
 
 
 def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
-    return first_screen.first_screen(rows, MODELS, cells_table(made_up, params), [folder], params)
+    return first_screen.first_screen(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], params)
 
 
 def behind(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
@@ -528,10 +528,10 @@ def test_a_claim_that_several_models_could_not_test_names_how_many_and_where_to_
     one = screen(params, rows, made_up, folder)
     assert "**not tested** (DUST failed; UT failed)" in one and "meets the preconditions" not in one
     both = MODELS.assign(why="failed")
-    several = first_screen.first_screen(rows, both, cells_table(made_up, params), [folder], params)
+    several = first_screen.first_screen(rows, both, AVERAGES, cells_table(made_up, params), [folder], params)
     row = next(line for line in several.splitlines() if line.startswith("| Statement of video_ood"))
     assert row.endswith(f"(none of its 2 models meets the preconditions, [why]({tmp_path}/README.md)) |")
-    one_left = first_screen.first_screen(rows, MODELS, cells_table(made_up, params), [folder], params)
+    one_left = first_screen.first_screen(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], params)
     assert "meets the preconditions" not in one_left, "UT meets them, and the claim has another reason"
 
 

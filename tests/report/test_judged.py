@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from descent.analysis.sensitivity import ALONE, TRIMMED
 from descent.analysis.verdicts import CANNOT_TELL, NOT_TESTED
 from descent.report import judged
 from tests.fakes.evidence import real_params
@@ -41,3 +42,28 @@ def test_what_keeps_a_model_out_of_a_second_claim_too_is_referred_to() -> None:
         "",
         "of cost alone",
     ]
+
+
+def test_settings_that_lie_on_both_sides_of_zero_are_named_one_by_one() -> None:
+    claims = ("ood", "cost", "untested")
+    card = pd.DataFrame({"claim": claims, "statement": [f"{name}." for name in claims], "unit": "percent"})
+    card["verdict"] = [CANNOT_TELL, CANNOT_TELL, NOT_TESTED]
+    rows = [
+        {
+            "claim": claim,
+            "average": ALONE,
+            "dataset": "ucsd",
+            "model": "ut",
+            "layers": layers,
+            "estimate": estimate,
+        }
+        for claim in claims
+        for layers, estimate in ((3.0, 0.012), (5.0, 0.001), (7.0, -0.04 if claim != "cost" else 0.04))
+    ]
+    found = pd.DataFrame(rows)
+    found = found.assign(low=found["estimate"] - 0.01, high=found["estimate"] + 0.01)
+    mean = found[:1].assign(average=TRIMMED, estimate=-0.009, low=-0.02, high=0.002)
+    told = judged.apart(card, pd.concat([found, mean]), real_params())
+    assert told.endswith("*ood.*: 1.2 % (UCSD, UT, L = 3); 0.1 % (UCSD, UT, L = 5); -4 % (UCSD, UT, L = 7).")
+    assert told.count("*") == 2, "neither the price, which is one everywhere, nor what was not tested"
+    assert judged.apart(card, found[found["layers"] < 7], real_params()) == ""

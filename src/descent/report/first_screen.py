@@ -33,13 +33,19 @@ judged: [PROTOCOL.md](PROTOCOL.md); the numbers: `claims.csv` and `sensitivity.c
 
 
 def first_screen(
-    card: pd.DataFrame, models: pd.DataFrame, cells: pd.DataFrame, folders: Sequence[Path], params: Params
+    card: pd.DataFrame,
+    models: pd.DataFrame,
+    averages: pd.DataFrame,
+    cells: pd.DataFrame,
+    folders: Sequence[Path],
+    params: Params,
 ) -> str:
-    """How many primary claims are reproduced, and whether the loss descends; the forest plot, the verdicts with a
-    legend, and the scope.
+    """How many primary claims are reproduced, and whether the loss descends; the forest plot, the verdicts with
+    what their means hide and a legend, and the scope.
 
     Args:
         card, models: the scorecard, and its claims on each model alone.
+        averages: sensitivity.table of what they were judged from.
         cells: summary.cells_table of all parts.
         folders: where the runs are published, relative to the README; beside them the protocol and the plot.
     """
@@ -49,12 +55,13 @@ def first_screen(
         f"{_outcome(primary)} {trained.descent(cells, params)}",
         f"![{SEEN}]({place}/fig_forest.png)",
         judged.brief(primary.assign(why=_short(primary, own, f"{place}/{PARTS}", params))),
+        judged.apart(primary, averages, params),
         BRIEF,
         f"{_scope(primary, own, params)} [What the verdicts rest on]({place}/{PARTS}): every model, data set, "
         "setting and published part by itself, and what was left out; [how claims are "
         f"judged]({place}/PROTOCOL.md).",
     ]
-    return "\n\n".join(paragraphs)
+    return "\n\n".join(filter(None, paragraphs))
 
 
 def behind(
@@ -69,8 +76,7 @@ def behind(
     learning rate, other averages and each setting.
 
     Args:
-        card, models, cells, folders: as of first_screen.
-        averages: sensitivity.table of what they were judged from.
+        card, models, averages, cells, folders: as of first_screen.
     """
     primary, own = _primary(card, models)
     below = "#each-model-alone-and-what-keeps-it-out-of-a-claim"

@@ -118,6 +118,25 @@ def averages(card: pd.DataFrame, found: pd.DataFrame, solver: pd.DataFrame, para
     return pipe(header, rows) if rows else ""
 
 
+def apart(card: pd.DataFrame, found: pd.DataFrame, params: Params) -> str:
+    """In a sentence, the settings of every tested claim of which some are better and some are worse, each with its
+    whole interval: a mean over them hides both. Empty where no claim has such.
+
+    Args:
+        found: as of `averages`.
+    """
+    told = []
+    for row in card[card["verdict"] != NOT_TESTED].to_dict("records"):
+        own = found[(found["claim"] == row["claim"]) & (found["average"] == ALONE)]
+        if not ((own["low"] > 0).any() and (own["high"] < 0).any()):
+            continue
+        each = [
+            f"{written(one['estimate'], row['unit'])} ({_averaged(one, params)})" for one in own.to_dict("records")
+        ]
+        told.append(f"*{row['statement']}*: {'; '.join(each)}")
+    return f"Settings that disagree, of which the mean says little: {'. '.join(told)}." if told else ""
+
+
 def _averaged(row: Mapping[str, Any], params: Params) -> str:
     if row["average"] == ALONE:
         places = params.components["models"].get(row["model"], {}).get("TASK", "video")

@@ -41,4 +41,4 @@ def write(root: Path, params: Params) -> str:
     write_text(root / AVERAGES, averages.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))
     cells = parts.counting(folders)
     write_text(root / first_screen.PARTS, first_screen.behind(card, models, averages, cells, folders, params))
-    return first_screen.first_screen(card, models, cells, folders, params)
+    return first_screen.first_screen(card, models, averages, cells, folders, params)
