@@ -2,7 +2,9 @@
 
 import errno
 import hashlib
+import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -223,23 +225,28 @@ def library() -> None:
         pytest.skip(str(error))
 
 
-def clustered(hosts: int) -> Any:
-    """A cluster of a head without cores and nodes of one core each."""
+def clustered(hosts: int, **system: int) -> Any:
+    """A cluster of a head without cores and nodes of one core each, as `ray start --system-config` makes it."""
     library()
     from ray.cluster_utils import Cluster
 
     small = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **small})
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "_system_config": system, **small})
     made.small = small
     for _ in range(hosts):
         made.add_node(num_cpus=1, **small)
     return made
 
 
+def told_to_the_head() -> dict[str, int]:
+    """What the README has the head of several hosts started with."""
+    return json.loads(re.search(r"--system-config='(\{.*?\})'", (ROOT / "README.md").read_text())[1])
+
+
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
     """Two nodes, for most tests."""
-    made = clustered(2)
+    made = clustered(2, **told_to_the_head())
     yield made
     made.shutdown()
 
@@ -340,6 +347,30 @@ def test_a_stack_that_fails_on_a_worker_ends_in_one_sentence(
     monkeypatch.setattr(executor, "_way", Way("ray", ray=Ray(address=nodes.address)))
     with pytest.raises(UserError, match=r"^this stack does not fit$"):
         run_all(jobs(STACKS, refuse, 4), CPU, lambda count: None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("told", [False, True], ids=["ray start", "ray start --system-config"])
+def test_a_stack_may_take_longer_than_a_host_waits_for_a_sign_of_life(
+    told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = clustered(1, **told_to_the_head() if told else {})
+    try:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("PYTHONPATH", str(ROOT))
+        monkeypatch.setattr(executor, "_way", Way("ray", ray=Ray(address=made.address)))
+        (begun,) = run_all(jobs(STACKS[:1], partial(idle, tmp_path), 1), CPU, lambda count: None)
+    finally:
+        made.shutdown()
+    assert begun == 1, "its worker was given up, and it began again"
+
+
+def idle(folder: Path, stack: object, tell: object) -> int:
+    """Long enough for three pings; how often it was begun."""
+    with (folder / "begun").open("a") as file:
+        file.write(".")
+    time.sleep(100)
+    return len((folder / "begun").read_text())
 
 
 def refuse(stack: object, tell: object) -> None:

@@ -24,12 +24,9 @@ from descent.runner.schema import Ray
 
 PATIENCE = 10.0  # seconds for a head to answer
 OFTEN = 0.5  # seconds between what a worker tells of its progress
-LIMITS = {
-    # A host that hangs is given up after 20 + 20 s; gRPC's own 300 + 120 s would hold its stacks for minutes.
-    "RAY_grpc_client_keepalive_time_ms": "20000",
-    "RAY_grpc_client_keepalive_timeout_ms": "20000",
-    "RAY_task_oom_retries": "3",  # else a stack that does not fit is begun again for ever
-}
+# Of the process that asks. How soon a host that hangs is given up is its cluster's to say (README): pings that the
+# others do not know of are too many to them, and end every stack after a minute.
+LIMITS = {"RAY_task_oom_retries": "3"}  # else a stack that does not fit is begun again for ever
 
 
 def run_all(
