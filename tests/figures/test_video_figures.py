@@ -2,6 +2,7 @@
 
 import math
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -270,6 +271,17 @@ def test_fig07_shows_the_losses_and_the_implied_bound(results, params: Params) -
     asked = params.problem("ucsd", "dust")
     bound = line(axes, "implied bound").get_ydata().tolist()
     assert bound == pytest.approx([asked.R0 * (1 - asked.alpha) ** layer for layer in range(4)])
+
+
+def test_titles_of_fig07_do_not_meet(results, params: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = {"dust": "DUST, a dictionary a layer", "ucsd": "Shanghai"}
+    name = style.name
+    monkeypatch.setattr(style, "name", lambda word: labels.get(word) or name(word))
+    three = [results, select(results, layers=3).assign(layers=7)]
+    figure = fig07_video_descent.render(pd.concat(three, ignore_index=True), params)
+    figure.canvas.draw()
+    boxes = [axes.title.get_window_extent() for axes in figure.axes]
+    assert len(boxes) == 3 and all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 def test_fig08_takes_the_largest_turns_that_fig02_does_not_show(results, params: Params) -> None:
