@@ -273,14 +273,18 @@ def test_fig07_shows_the_losses_and_the_implied_bound(results, params: Params) -
     assert bound == pytest.approx([asked.R0 * (1 - asked.alpha) ** layer for layer in range(4)])
 
 
-def test_titles_of_fig07_do_not_meet(results, params: Params, monkeypatch: pytest.MonkeyPatch) -> None:
-    labels = {"dust": "DUST, a dictionary a layer", "ucsd": "Shanghai"}
+@pytest.mark.parametrize("module", [fig07_video_descent, fig08_video_tradeoffs], ids=["fig07", "fig08"])
+def test_titles_of_three_panels_do_not_meet(
+    module, results, params: Params, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = {"ucsd": "Shanghai", "avenue": "Shanghai", "shanghaitech": "Shanghai"}
+    labels |= dict.fromkeys(("dust", "ut", "vit"), "DUST, a dictionary a layer")
     name = style.name
     monkeypatch.setattr(style, "name", lambda word: labels.get(word) or name(word))
     three = [results, select(results, layers=3).assign(layers=7)]
-    figure = fig07_video_descent.render(pd.concat(three, ignore_index=True), params)
+    figure = module.render(pd.concat(three, ignore_index=True), params)
     figure.canvas.draw()
-    boxes = [axes.title.get_window_extent() for axes in figure.axes]
+    boxes = [axes.title.get_window_extent() for axes in figure.axes if axes.get_title()]
     assert len(boxes) == 3 and all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 

@@ -94,15 +94,17 @@ def await_published(fingerprints: Iterable[str]) -> None:
     Raises:
         UserError: some do not appear.
     """
-    hidden, until = set(fingerprints) if _shared else set(), time.monotonic() + VIEW
-    while hidden:
-        hidden -= {place.name for place in root().iterdir()}  # asks anew, as a single name would not
-        if hidden and time.monotonic() > until:
+    wanted, until = set(fingerprints) if _shared else set(), time.monotonic() + VIEW
+    while wanted:
+        wanted -= {place.name for place in root().iterdir()}  # asks anew, as a single name would not
+        if not wanted:
+            return
+        if time.monotonic() > until:
             raise UserError(
-                f"{len(hidden)} cells that other hosts have trained do not appear in {root()}: put the project on "
+                f"{len(wanted)} cells that other hosts have trained do not appear in {root()}: put the project on "
                 "a file system that all hosts share, and run the same command again"
             )
-        time.sleep(0.5 if hidden else 0.0)
+        time.sleep(0.5)
 
 
 def publish(fingerprint: str, weights: dict[str, Tensor], history: str, record: dict) -> None:

@@ -71,6 +71,11 @@ def pair(params: Params) -> tuple[str, str]:
     return params.comparison.ours, params.comparison.baseline
 
 
+def of_setting(model: str, dataset: str, layers: int) -> str:
+    """A title in two lines, since with the model in the same one those of three panels meet."""
+    return f"{style.name(model)}\n{style.name(dataset)}, $L={layers}$"
+
+
 def depths(best: pd.DataFrame) -> str:
     """The depth of the chosen cells of one data set, model and level; that of every arm where they differ."""
     by_arm = best.drop_duplicates("arm").sort_values("arm", key=lambda arms: arms.map(style.ARMS))["layers"]

@@ -39,7 +39,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             points = curves.curve(rows, "layer", "loss", split="test", gamma=eps, **cell)
             curves.draw(axes, points, arm, curves.state(cells, **cell), marker="o")
         curves.draw_bound(axes, params.problem(dataset, model), layers)
-        axes.set(title=f"{style.name(model)}\n{style.name(dataset)}, $L={layers}$", xlabel=style.LAYER)
+        axes.set(title=curves.of_setting(model, dataset, layers), xlabel=style.LAYER)
         style.logarithmic(axes)
         axes.set_xticks(range(layers + 1))
     grid[0][0].set_ylabel(style.LOSS)

@@ -40,10 +40,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             curves.draw(axes, curves.curve(rows, "gamma", "rmse", split="test", arm=arm, **setting), arm)
         curves.draw_references(axes, rows, setting["dataset"], setting["model"], ("identity",))
         curves.mark_training_level(axes, setting["eps"])
-        axes.set_title(
-            f"{style.name(setting['model'])}, {style.name(setting['dataset'])}, "
-            rf"$L={setting['layers']}$, $\epsilon={setting['eps']:g}$"
-        )
+        of = curves.of_setting(setting["model"], setting["dataset"], setting["layers"])
+        axes.set_title(rf"{of}, $\epsilon={setting['eps']:g}$")
         axes.set_xlabel(style.GAMMA)
     for axes in grid[0][len(settings) :]:
         axes.set_axis_off()
