@@ -74,3 +74,18 @@ def test_on_one_host_the_right_is_free_as_soon_as_its_holder_is_killed() -> None
         process.kill()
         process.wait()
         assert waited() < store.LEASE
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("lock", True), ("lease", False)])
+def test_a_run_of_this_host_alone_and_one_of_a_cluster_wait_for_each_other(theirs: str, ours: bool) -> None:
+    store.use_leases(ours)
+    with holder(store.LEASE, theirs):
+        assert waited() > store.LEASE / 2
+
+
+@pytest.mark.slow
+def test_a_run_of_this_host_alone_takes_over_from_a_host_of_a_cluster_that_froze() -> None:
+    store.use_leases(False)
+    with holder(60, "lease") as process:
+        process.send_signal(signal.SIGSTOP)
+        assert waited() < 10 * store.LEASE

@@ -202,17 +202,25 @@ def file_lock(name: str, label: str = "") -> Iterator[None]:
     A DVC that was killed leaves its stage running; the next run waits for it and takes its cells. On one host the
     system gives the right back when its holder dies. Between hosts it cannot, and a host may freeze: there it is a
     lease, which another takes over LEASE seconds after the holder was last heard of. A holder that wakes again
-    writes what the other writes: cells are published whole, and the same cell has the same bytes.
+    writes what the other writes: cells are published whole, and the same cell has the same bytes. Who takes either
+    kind first waits for whoever has the other, as a run of this host alone and one of a cluster may meet.
     """
-    path = root() / "locks" / f"{name}.{'lease' if _shared else 'lock'}"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = SoftFileLease(path, lease_duration=LEASE) if _shared else FileLock(path)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        print(f"another process trains {label or name}: waiting for it, its cells will be used", flush=True)
-        lock.acquire()
+    place = root() / "locks" / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    system, lease = FileLock(f"{place}.lock"), SoftFileLease(f"{place}.lease", lease_duration=LEASE)
+    other, own = (system, lease) if _shared else (lease, system)
+    _acquire(other, label or name)
+    other.release()
+    _acquire(own, label or name)
     try:
         yield
     finally:
-        lock.release()
+        own.release()
+
+
+def _acquire(lock: FileLock | SoftFileLease, label: str) -> None:
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        print(f"another process trains {label}: waiting for it, its cells will be used", flush=True)
+        lock.acquire()
