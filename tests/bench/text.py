@@ -1,20 +1,26 @@
-"""make bench: what the constraints cost a step of a text model, and how much of a batch is padding."""
+"""make bench: what the constraints cost a step of a text model, padding, and sweeps against bare passes."""
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from descent import config
 from descent.cells import grid
 from descent.config import Params
+from descent.models.parts.text import Embedded
+from descent.tasks.common.shifted import apply_of, levels_of
 from descent.tasks.text import data as text
+from descent.tasks.text.batches import ClassificationTask, layer_logits
 from descent.tasks.text.feed import feed
 from descent.tasks.text.prepare import prepare
 from descent.tasks.text.raw import fetch
+from descent.tasks.text.sweep import sweep
 from tests.bench.steps import PAIR, Fed
-from tests.bench.table import record
-from tests.bench.timing import device, ratio
+from tests.bench.table import EXACT, record
+from tests.bench.timing import device, one_thread, ratio
 
 
 def tokens(values: Params, dataset: str, name: str, folder: Path) -> text.Tokens:
@@ -28,8 +34,39 @@ def tokens(values: Params, dataset: str, name: str, folder: Path) -> text.Tokens
     return text.load(out)
 
 
+def sweeping(values: Params, model: str, data: text.Tokens) -> None:
+    """Forward passes that a level of a shift takes: of all shifts of texts, and of each by itself.
+
+    Of a cell that is not a process's first: what shifts of words make of texts is kept for the next cells.
+    """
+    cell = grid(values, "text", "imdb", model)[0]
+    net, evaluation = feed(values, data, model, device()).build([cell]).eval().to(device()), values.text.evaluation
+    shifts = {shift: levels_of(values, "text", shift, [cell.eps]) for shift in evaluation.shifts}
+    texts = data.split("test")
+    found = text.by_length(texts.lengths, evaluation.batch)
+    batches = [ClassificationTask.gather(texts, index, (0,), device()) for index in found]
+
+    @torch.no_grad()
+    def passes(levels: int) -> None:
+        for batch in batches * levels:
+            layer_logits(net, Embedded(net.embed(batch.ids), batch.mask))
+
+    def swept(names: Sequence[str]) -> None:
+        for name in names:
+            sweep(net, data, shifts[name], apply_of(values, name), [cell.eps], evaluation, device())
+
+    def share(names: Sequence[str], patience: float = 1.0) -> float:
+        count = sum(len(shifts[name]) for name in names)
+        return ratio(lambda: swept(names), lambda: passes(count), patience)[2]
+
+    every, setting = share([*shifts]), f"{model} of the demo, {len(shifts)} shifts"
+    told = ", ".join(f"{name} {share([name], 0.25):.2f}" for name in shifts)  # printed alone
+    print(f"  {model:<12}{every:.2f}: {told}")
+    record("forward passes a level of a shift", setting, every, "at most 1.2", device(), EXACT)
+
+
 def main() -> None:
-    """Print both tables, on the demo's texts and the models of its size."""
+    """Print all tables, on the demo's texts and the models of its size."""
     values = config.load().model_copy(update={"profile": "demo"})
     with tempfile.TemporaryDirectory() as folder:
         print("One training step, constrained / unconstrained (at most 1.05)")
@@ -51,6 +88,11 @@ def main() -> None:
                 for pool in (values.text.length_pool, 1)
             ]
             print(f"  {dataset:<12}{waste[0]:.3f} / {waste[1]:.3f}")
+        print("Forward passes a level of a shift of texts (at most 1.2)")
+        for model in values.text.models:
+            data = tokens(values, "imdb", values.models[model]["tokenizer"], Path(folder))
+            with one_thread():
+                sweeping(values, model, data)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """How the benchmarks measure time: on which device, in which precisions, against what."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import get_args
 
@@ -36,6 +37,18 @@ def clock() -> float:
         return time.process_time()
     torch.cuda.synchronize(device())
     return time.perf_counter()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Within it a CPU computes as a stage's stacks do, side by side on a core each: more threads than small
+    products can use would slow the bare passes down that a sweep is compared with."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def ratio(first: Callable[[], None], second: Callable[[], None], share: float = 1.0) -> tuple[float, float, float]:

@@ -30,7 +30,7 @@ from descent.tasks.video.schema import Generate, Source
 from descent.tasks.video.sweep import AtLevels, sweep
 from tests.bench.steps import SIZES, Size, dust
 from tests.bench.table import EXACT, NONE, record
-from tests.bench.timing import device, ratio
+from tests.bench.timing import device, one_thread, ratio
 
 REPEATS, DATASET, LEVELS = 3, "avenue", 12
 
@@ -106,9 +106,10 @@ def main(clips: str = "8", frames: str = "400") -> None:
     """All of it, on an archive of so many training clips of so many frames."""
     values = config.load().model_copy(update={"profile": "small"})  # that of the demo leaves shifts out
     decoding(values, int(clips), int(frames))
-    for size in SIZES:
-        sweeping(values, size, 1)
-    sweeping(values, SIZES[0], len(values.budget.video.seeds))  # as a stage stacks the seeds of small cells
+    with one_thread():
+        for size in SIZES:
+            sweeping(values, size, 1)
+        sweeping(values, SIZES[0], len(values.budget.video.seeds))  # as a stage stacks the seeds of small cells
 
 
 if __name__ == "__main__":

@@ -26,7 +26,10 @@ def apply(
     settings: Settings,
 ) -> Float[Tensor, "cells batch *parts width"]:
     """The numbers of Gaussian noise through both distribution functions: |n| -> -ln(1 - P(|N| < |n|)) / sqrt 2."""
-    normal = stream.normal(1, *clean.shape[1:])
+    shape = (1, *clean.shape[1:])
+    return perturb(clean, stream.once(("laplace", shape), lambda: _unit(stream.normal(*shape))), level, scale)
+
+
+def _unit(normal: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
     # erfc, not 1 - erf: in float32 the tail beyond 5 deviations would be infinite.
-    unit = normal.sign() * -torch.erfc(normal.abs() / math.sqrt(2)).log() / math.sqrt(2)
-    return perturb(clean, unit, level, scale)
+    return normal.sign() * -torch.erfc(normal.abs() / math.sqrt(2)).log() / math.sqrt(2)

@@ -29,6 +29,10 @@ def apply(
     settings: Settings,
 ) -> Float[Tensor, "cells batch *parts width"]:
     """Gaussian noise of variance 1 / share on a share of the entries, the same for every cell and level."""
-    shape = clean.shape[1:]
-    hit = torch.from_numpy(stream.numpy().random(shape)).to(clean.device) < settings.share
-    return perturb(clean, hit * stream.normal(1, *shape) * settings.share**-0.5, level, scale)
+    shape = (1, *clean.shape[1:])
+
+    def unit() -> Tensor:
+        hit = torch.from_numpy(stream.numpy().random(shape)).to(clean.device) < settings.share
+        return hit * stream.normal(*shape) * settings.share**-0.5
+
+    return perturb(clean, stream.once(("sparse", settings.share, shape), unit), level, scale)

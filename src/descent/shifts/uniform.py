@@ -26,5 +26,6 @@ def apply(
     settings: Settings,
 ) -> Float[Tensor, "cells batch *parts width"]:
     """The numbers of Gaussian noise through their own distribution function: u = sqrt 3 (2 Phi(n) - 1)."""
-    normal = stream.normal(1, *clean.shape[1:])
-    return perturb(clean, math.sqrt(3) * torch.erf(normal / math.sqrt(2)), level, scale)
+    shape = (1, *clean.shape[1:])
+    unit = stream.once(("uniform", shape), lambda: math.sqrt(3) * torch.erf(stream.normal(*shape) / math.sqrt(2)))
+    return perturb(clean, unit, level, scale)

@@ -1,5 +1,6 @@
 """The sweep over the levels of a shift: stacks score as single cells, draws and seeds are the noise."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -123,3 +124,18 @@ def test_shifted_words_are_the_texts_that_the_models_read_and_level_zero_is_the_
                 logits = layer_logits(model, Embedded(model.embed(batch.ids), batch.mask))
                 losses.append(text_losses(logits, batch.labels)[0, :, 0].numpy())
     np.testing.assert_allclose(words.loss[1, 0], np.mean(losses, axis=0), rtol=1e-5)
+
+
+def test_words_are_shifted_once_for_all_cells_of_a_process(
+    tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, shifted = Words._shifted, []
+    monkeypatch.setattr(
+        Words, "_shifted", lambda self, *told: shifted.append(told[2:]) or original(self, *told), raising=True
+    )
+    params = text_params({"text.evaluation": {"noise_draws": 1, "seed": 77}})  # a seed of this test's own
+    ask = partial(sweep, gammas=[0.1, 0.4], apply=apply_of(params, "word_deletion"), eps=[0.4], device=CPU)
+    found = [ask(shaken(built(tokens, "ut_text")), tokens, settings=params.text.evaluation) for _ in range(2)]
+    batches = -(-len(tokens.split("test")) // params.text.evaluation.batch)
+    assert sorted(shifted) == [(0.1, 0)] * batches + [(0.4, 0)] * batches
+    np.testing.assert_array_equal(found[0].loss, found[1].loss)

@@ -16,7 +16,7 @@ from descent.tasks.text.batches import Batch, ClassificationTask, layer_logits
 from descent.tasks.text.data import Texts, Tokens, by_length
 from descent.tasks.text.embeddings import Scale
 from descent.tasks.text.losses import text_losses
-from descent.tasks.text.words import Words
+from descent.tasks.text.words import words
 from descent.training.noise import TEST, Stream
 
 TINY = 1e-7  # nats: below it a text's loss is rounding, and a ratio of two such losses is taken for 1
@@ -70,7 +70,8 @@ def sweep(
         split: of the tokens, whose texts are the test.
     """
     texts, sigma = tokens.split(split), Scale(tokens.frequencies, device)(model)
-    words = Words(tokens.folder, tokens.max_tokens, apply, settings.seed) if apply.sees == "words" else None
+    told = (split, tokens.folder, tokens.max_tokens, apply, settings.seed)
+    texts_at = words(*told).shifted if apply.sees == "words" else None
     levels = torch.tensor(gammas, device=device)[:, None].expand(-1, len(eps))
     own = [gammas.index(level) for level in eps] if set(eps) <= set(gammas) else None
     loss, accuracy = 0.0, 0.0
@@ -79,10 +80,10 @@ def sweep(
     for number, index in enumerate(order):
         for draw in range(settings.noise_draws):
             batch = ClassificationTask.gather(texts, index, (TEST, settings.seed, number, draw), device)
-            if words is None:
+            if texts_at is None:
                 seen = _noisy(model, batch, levels, apply, sigma)
             else:
-                versions = (words.shifted(texts, index, level, draw) for level in gammas)
+                versions = (texts_at(texts, index, level, draw) for level in gammas)
                 seen = (_of_text(model, version, batch.key, len(eps), device) for version in versions)
             f, right = _at_levels(model, seen)
             loss, accuracy = loss + f.double().sum(-1), accuracy + right.double().sum(-1)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -25,10 +26,17 @@ from descent.tasks.text.data import Texts
 from descent.tasks.text.tokenizers import special, unknown
 from descent.training.noise import TEST, Stream
 
+_of: dict[str, "Words"] = {}
+
+
+def words(split: str, *told: Any) -> "Words":
+    """The Words of these arguments for a split, the same for all cells of a process: they read the same texts."""
+    return _of.setdefault(repr((split, told)), Words(*told))
+
 
 @dataclass(frozen=True)
 class Words:
-    """What a shift of words makes of the texts of a tokenised data set, in `folder`."""
+    """What a shift of words makes of the texts of a split of a tokenised data set, in `folder`; each made once."""
 
     folder: Path
     max_tokens: int
@@ -40,6 +48,12 @@ class Words:
 
         The random numbers follow the text and the draw: they are the same at all levels and for all models.
         """
+        asked = (index.tobytes(), level, draw)
+        if asked not in self._known:
+            self._known[asked] = self._shifted(texts, index, level, draw)
+        return self._known[asked]
+
+    def _shifted(self, texts: Texts, index: Int[np.ndarray, " batch"], level: float, draw: int) -> Texts:
         rows = [texts.tokens[texts.offsets[number] : texts.offsets[number + 1]].tolist() for number in index]
         found = [self._row(row, level, int(number), draw) for row, number in zip(rows, index, strict=True)]
         flat = np.fromiter(chain.from_iterable(found), texts.tokens.dtype)
@@ -65,6 +79,10 @@ class Words:
 
     def _encoded(self, words: Sequence[str]) -> list[int]:
         return self._tokenizer.encode(" ".join(words), add_special_tokens=False).ids
+
+    @cached_property
+    def _known(self) -> dict[tuple[bytes, float, int], Texts]:
+        return {}
 
     @cached_property
     def _change(self) -> Callable[[list[str], float, np.random.Generator], list[str]]:

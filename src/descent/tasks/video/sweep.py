@@ -16,7 +16,7 @@ from descent.schema import Evaluation
 from descent.tasks.common.shifted import Shifted
 from descent.tasks.video.batches import Inputs
 from descent.tasks.video.quality import ssim
-from descent.tasks.video.views import View
+from descent.tasks.video.views import PLAIN, View
 from descent.training.noise import TEST, Stream
 
 # Many small operations cost more than few large ones, up to a size: of a layer's answers, how many numbers are
@@ -80,12 +80,14 @@ def sweep(
         index = np.arange(start, min(start + settings.batch, len(inputs)))
         read = view.read(index)
         member = one_hot(torch.from_numpy(items[index]), len(sizes)).to(device).double()
+        clean = {kind: handed.to(device).float()[None] / 255 for kind, handed in view.handed(read).items()}
+        answer = model.target(clean[PLAIN])
         for number, test in enumerate(tests):
-            seen = view.handed(read, test.apply)[None].to(device).float() / 255
             of_model = partial(view.of_model, shift=test.apply)
             for draw in range(settings.noise_draws):
                 stream = Stream(TEST, settings.seed, start, draw, device=device)
-                error, last = _at_levels(model, seen, of_model, test, stream, sigma, cells)
+                seen = clean[view.kind(test.apply)]
+                error, last = _at_levels(model, seen, answer, of_model, test, stream, sigma, cells)
                 sums[number] = sums[number][0] + error @ member, sums[number][1] + last
             progress(len(index) * cells)
     found = []
@@ -98,19 +100,24 @@ def sweep(
 def _at_levels(
     model: nn.Module,
     seen: Float[Tensor, "1 batch ..."],
+    answer: Float[Tensor, "1 batch ..."],
     of_model: Callable[[Tensor], Tensor],
     test: AtLevels,
     stream: Stream,
     sigma: float,
     cells: int,
 ) -> tuple[Float[Tensor, "levels cells depth batch"], Float[Tensor, "levels 2 cells"]]:
-    """Of one batch the errors of every layer, and `_of_last` at every level."""
-    answer = model.target(of_model(seen))
+    """Of one batch the errors of every layer, and `_of_last` at every level.
+
+    Args:
+        seen: what the shift is handed.
+        answer: what is right wherever the shift does not move it.
+    """
     # Where right answers move with the inputs, each level has its own, and is scored by itself.
     together = 1 if test.apply.equivariant else max(1, TOGETHER[seen.device.type] // (cells * answer.numel()))
     errors, of_last = [], []
     for own in torch.tensor(test.strengths, device=seen.device).split(together):
-        noisy = torch.cat([of_model(test.apply(seen, level, stream, sigma)) for level in own.split(1)], dim=1)
+        noisy = of_model(test.apply(seen, own, stream, sigma)).flatten(0, 1)[None]  # a level takes a cell's place
         right = model.target(noisy) if test.apply.equivariant else answer
         last, every = _errors(model, right, noisy.expand(cells, *noisy.shape[1:]))
         errors.append(every)

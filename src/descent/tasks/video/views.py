@@ -13,6 +13,8 @@ from descent.tasks.common.shifted import Shifted
 from descent.tasks.video.batches import Inputs
 from descent.tasks.video.data import Sequences
 
+PLAIN = -1  # of shifts that are handed what the models see
+
 
 @dataclass(frozen=True)
 class View:
@@ -40,13 +42,17 @@ class View:
         frames = self.inputs.frames[self.inputs.places[index]]
         return torch.from_numpy(frames[:, line[:, None], line])
 
-    def handed(self, read: UInt8[Tensor, "batch ..."], shift: Shifted) -> UInt8[Tensor, "batch ..."]:
-        """What one of the shifts sees of what was read."""
+    def kind(self, shift: Shifted) -> int:
+        """Shifts of one kind are handed the same: pictures with so many pixels around them, or PLAIN inputs."""
+        return shift.margin if shift.sees == "pictures" else PLAIN
+
+    def handed(self, read: UInt8[Tensor, "batch ..."]) -> dict[int, UInt8[Tensor, "batch ..."]]:
+        """What the shifts see of what was read, by their kinds; PLAIN is what the models see of it."""
         if self.margin is None:
-            return read
-        if shift.sees == "pictures":
-            return _inside(read, self.margin - shift.margin)
-        return self._flat(_inside(read, self.margin))
+            return {PLAIN: read}
+        kinds = {self.kind(shift) for shift in self.shifts} - {PLAIN}
+        pictures = {kind: _inside(read, self.margin - kind) for kind in kinds}
+        return pictures | {PLAIN: self._flat(_inside(read, self.margin))}
 
     def of_model(
         self, seen: Float[Tensor, "cells batch ..."], shift: Shifted
