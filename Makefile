@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help setup repro whole-lock models video texts studies drawings denoise complete test test-all lint format publish evidence estimate bench check-store prune-store clean-store faults audit
+.PHONY: help setup repro whole-lock models video texts studies drawings denoise complete test test-all lint format publish evidence programme estimate bench check-store prune-store clean-store faults audit
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -83,6 +83,9 @@ publish: setup  ## the last run's pictures to data/evidence, which the README sh
 
 evidence: setup  ## a finished run on real data to data/evidence, with its report and verdicts
 	python -m stages.evidence
+
+programme: setup  ## what the published verdicts rest on, and what it costs here; RUN=all, or names of parts: run it again
+	python -m stages.programme $(RUN)
 
 estimate: setup  ## what the profile in use costs in time, memory and disk, from a few timed steps
 	python -m stages.estimate

@@ -44,6 +44,23 @@ def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
     return pd.concat(judged).drop(columns="part"), pd.DataFrame(found)[FACTS].reset_index(drop=True)
 
 
+def resting(folders: Sequence[Path]) -> list[Path]:
+    """The parts that hold what a primary claim is judged on: a model on a data set that counts and passes.
+
+    Raises:
+        UserError: as of joined.
+    """
+    pairs, facts = map(_stacked, zip(*map(grounds.load, folders), strict=True))
+    trained, found = cells(folders), set()
+    for name, claim in CLAIMS.items():
+        if claim.primary:
+            own, told = pairs[pairs["claim"] == name], facts[facts["claim"] == name]
+            gone = again.replaced(own, trained[trained["experiment"] == claim.experiment], folders)
+            passing = told[(told["model"] != WHOLE) & (told["why"] == "")]
+            found |= set(again.without(gone, passing)["part"])
+    return [folders[part] for part in sorted(found)]
+
+
 def _stacked(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([table.assign(part=number) for number, table in enumerate(tables)], ignore_index=True)
 

@@ -1,0 +1,129 @@
+"""Published parts once more: which the verdicts rest on, what they cost here, and each as an experiment of DVC.
+
+A part is the params.yaml that is published beside it. It runs in a folder of its own (`dvc exp run --temp`), so
+that this checkout stays as it is, and takes what is finished from this checkout's store: it may be stopped at any
+time.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import dvc.api
+import pandas as pd
+import yaml
+
+from descent import config, inventory
+from descent.analysis import parts
+from descent.analysis.wording import written
+from descent.config import Params
+from descent.costs import devices
+from descent.costs.parts import Costs, Part
+from descent.costs.table import duration, total
+from descent.errors import UserError
+from descent.io.folders import write_text
+from descent.report.evidence import ROOT
+from descent.report.programme import published
+
+FILE = Path("params.yaml")
+CARD = "data/scorecard.csv"
+ALL = "all"  # that the primary claims are judged on
+COLUMNS = f"{'part':<18}{'cells':>6}{'to do':>6}{'training':>10}{'scoring':>10}  what it holds"
+
+
+def chosen(params: Params, words: Sequence[str]) -> list[Path]:
+    """The published parts of these names; of `all`, or without any, those that the primary claims are judged on.
+
+    They are of the profile in use or, where of that none is published, as of the demo, of the first that has some.
+
+    Raises:
+        UserError: no such part, or none at all.
+    """
+    of_profiles = (published(ROOT, profile) for profile in (params.profile, *params.profiles))
+    known = {folder.name: folder for folder in next(filter(None, of_profiles), [])}
+    if missing := [word for word in words if word not in {ALL, *known}]:
+        raise UserError(f"{ROOT} has no part {missing[0]}; it has {', '.join(known) or 'none'}")
+    return [known[word] for word in words if word != ALL] or parts.resting([*known.values()])
+
+
+def of_part(folder: Path, here: Params) -> Params:
+    """A part's parameters, with this host's device and its user's copies of the data sets.
+
+    Raises:
+        UserError: copies are missing.
+    """
+    where = {"local_data": str(Path(here.local_data).resolve()), "device": here.device}
+    found = config.load(folder / FILE.name).model_copy(update=where)
+    inventory.present(found)
+    return found
+
+
+def estimated(asked: dict[Path, Params]) -> Iterable[tuple[str, Part | None]]:
+    """The estimate line by line as it is known, each beside the part that it is of."""
+    sums = []
+    for number, (folder, params) in enumerate(asked.items()):
+        device, places, factor, told = devices.at_hand(params)
+        if not number:
+            yield f"profile {params.profile}, {told}", None
+            yield COLUMNS, None
+        found = total([*Costs(params, device, places).parts()])
+        found = replace(found, name=folder.name, training=factor * found.training, scoring=factor * found.scoring)
+        sums.append(found)
+        yield f"{_line(found)}  {_holds(params)}", found
+    yield _line(total(sums)), None
+
+
+def run(folder: Path, params: Params) -> None:
+    """The experiment `again-<part>`; params.yaml is the part's while it begins, and then as it was.
+
+    Raises:
+        UserError: it ended before its end; what it said stands above.
+    """
+    before = FILE.read_text(encoding="utf-8")
+    values = yaml.safe_load((folder / FILE.name).read_text(encoding="utf-8"))
+    values |= {"local_data": params.local_data, "device": params.device}
+    words = ["exp", "run", "--temp", "--force", "--name", experiment(folder)]
+    try:
+        write_text(FILE, yaml.safe_dump(values, sort_keys=False, allow_unicode=True))
+        ended = subprocess.run([sys.executable, "-m", "dvc", *words], check=False).returncode
+    finally:
+        write_text(FILE, before)
+    if ended:
+        raise UserError(f"{folder.name} did not end; what is finished is kept: run the same command again")
+
+
+def experiment(folder: Path) -> str:
+    """The name of a part's experiment."""
+    return f"again-{folder.name}"
+
+
+def compared(folder: Path) -> Iterable[str]:
+    """Of every claim that the part tells a number of: the published one and that of the experiment."""
+    here = pd.read_csv(StringIO(dvc.api.read(CARD, rev=experiment(folder)))).set_index("claim")
+    there = pd.read_csv(folder / "claims.csv").set_index("claim").dropna(subset="estimate")
+    for claim, row in there.iterrows():
+        own = here.loc[claim]
+        told = [f"{written(one['estimate'], row['unit'])} {one['verdict']}" for one in (row, own)]
+        yield f"{claim:<24}published {told[0]:<32}here {told[1]}"
+
+
+def left(parts_left: Sequence[Part]) -> str:
+    """How long these take."""
+    return duration(sum(part.training + part.scoring for part in parts_left))
+
+
+def _line(part: Part) -> str:
+    return (
+        f"{part.name:<18}{part.cells:>6}{part.missing:>6}{duration(part.training):>10}{duration(part.scoring):>10}"
+    )
+
+
+def _holds(params: Params) -> str:
+    said = []
+    for task in ("video", "text", "lm"):
+        section = getattr(params, task)
+        said += [f"{', '.join(section.models)} on {', '.join(section.datasets)}"] if section.datasets else []
+    return "; ".join(said)
