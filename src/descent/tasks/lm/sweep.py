@@ -61,10 +61,8 @@ def sweep(
                 states = model.states(apply(clean, level, stream, sigma, **told))
                 rows = torch.stack([state.squeeze(0)[batch.predicts] for state in states])
                 found.append(torch.stack([of.double() for of in layer_hits(model, rows, batch.targets, at_once)]))
-            each, owner = (
-                torch.stack(found, dim=1),
-                batch.predicts.nonzero()[:, 0],
-            )  # each: (2, gammas, depth, tokens)
+            each = torch.stack(found, dim=1)  # (2, gammas, depth, tokens)
+            owner = batch.predicts.nonzero()[:, 0]
             summed = each.new_zeros(*each.shape[:-1], len(index)).index_add_(-1, owner, each).cpu().numpy()
             sums[..., index] += summed
             sizes[index] = batch.predicts.sum(1).cpu().numpy()
