@@ -11,7 +11,8 @@ from descent.tasks.lm.judge import win_rates
 def main() -> None:
     """Write data/judge.json: by data set and gamma, the win rate and the length-controlled one, in percent."""
     params = config.load()
-    lm, arms = params.lm, (params.comparison.ours, params.comparison.baseline)
+    lm = params.lm
+    arms = (params.comparison.ours, params.comparison.baseline)
     rates = {
         name: win_rates(paths.completions_folder(name), *arms, lm.completions.gammas, lm.judge)
         for name in lm.datasets

@@ -8,7 +8,8 @@ from descent.report import rerun
 
 def main(*words: str) -> None:
     """Print the estimate; with words run these parts, and print what becomes of them beside what is published."""
-    params, costs = config.load(), []
+    params = config.load()
+    costs = []
     asked = {folder: rerun.of_part(folder, params) for folder in rerun.chosen(params, words)}
     for line, part in rerun.estimated(asked):
         print(line, flush=True)

@@ -17,10 +17,12 @@ def main() -> None:
     """Put what stands in figures/ together with the scorecard, the cells' summary and the curves of all arms."""
     params = config.load(config.OF_RESULTS)
     style.use(params)
-    cells, card = pd.read_csv("data/summary.csv"), pd.read_csv("data/scorecard.csv")
+    cells = pd.read_csv("data/summary.csv")
+    card = pd.read_csv("data/scorecard.csv")
     metrics = json.loads(Path("data/arms.json").read_text())
     curves = explore.curves(results.read(Path("data/results.parquet"), params.profile), params)
-    figures, shown = Path("figures"), Path("data/shown")
+    figures = Path("figures")
+    shown = Path("data/shown")
     html = page(figures, shown, cells, metrics, card, params, curves, explore.library())
     write_text(figures / "index.html", html)
 

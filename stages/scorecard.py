@@ -10,7 +10,8 @@ from descent.io.folders import write_text
 
 def main() -> None:
     """Pair the arms of the results table, check what must hold, and judge every claim."""
-    values, data = params.load(params.OF_RESULTS), Path("data")
+    values = params.load(params.OF_RESULTS)
+    data = Path("data")
     table = results.read(data / "results.parquet", values.profile)
     pairs = effects.pairs(table, values)
     grounds.save(pairs, grounds.facts(pairs, table, values), data)

@@ -46,7 +46,8 @@ def headline(params: Params, task: str) -> float:
 
 def grid(params: Params, task: str, dataset: str, model: str) -> list[Cell]:
     """The cells of a model on a data set: arms x layers x seeds x noise levels, the headline level among these."""
-    levels, layers = getattr(params.budget, task), params.model_budget(model)["layers"]
+    levels = getattr(params.budget, task)
+    layers = params.model_budget(model)["layers"]
     return [
         Cell(task, dataset, model, arm, depth, eps, seed)
         for arm in params.arms

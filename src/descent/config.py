@@ -75,7 +75,8 @@ class Params(Schema):
         names.known("studies", self.studies, self.study)
         names.known("objectives", self.objectives, self.components["arms"])
         for task in components.TASKS:
-            section, grids = getattr(self, task), getattr(self.budget, task)
+            section = getattr(self, task)
+            grids = getattr(self.budget, task)
             names.known(f"{task}.datasets", section.datasets, self.components[f"tasks.{task}.datasets"])
             names.known(f"{task}.datasets", section.datasets, self.budget.data)
             names.known(f"{task}.models", section.models, self._models_of(task))
@@ -147,7 +148,8 @@ class Params(Schema):
 
     def trained_longer(self, model: str, times: int) -> "Params":
         """These parameters, with so many times the epochs in a model's budget."""
-        task, epochs = self.task_of(model), times * self.model_budget(model)["epochs"]
+        task = self.task_of(model)
+        epochs = times * self.model_budget(model)["epochs"]
         grids = getattr(self.budget, task)
         models = grids.models | {model: self._of_model(grids.models, model) | {"epochs": epochs}}
         profile = self.budget.model_copy(update={task: grids.model_copy(update={"models": models})})
@@ -190,7 +192,8 @@ class Params(Schema):
         if like is not None:
             _told("objectives", [like], self.objectives, self.profile)
             common = self.objective(like, dataset, model, profile=profile) | common
-        models, datasets = common.pop("models", {}), common.pop("datasets", {})
+        models = common.pop("models", {})
+        datasets = common.pop("datasets", {})
         own = self.model_budget(model).get("arms", {}).get(arm, {}) if profile else {}
         special = self._of_model(models, model) | self._of_model(datasets.get(dataset, {}), model)
         return common | special | own | (overrides or {})
@@ -238,7 +241,8 @@ class Params(Schema):
 
     def runs(self, study: Study) -> bool:
         """Whether a study's data set and model are in use, or it runs alone; else its stages make nothing."""
-        task, tokenizer = getattr(self, study.task), self.tokenizer(study.model)
+        task = getattr(self, study.task)
+        tokenizer = self.tokenizer(study.model)
         prepared = tokenizer in self.tokenizers(study.task) if tokenizer else True
         return study.dataset in task.datasets and (study.model in task.models or (study.alone and prepared))
 

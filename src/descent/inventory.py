@@ -95,7 +95,8 @@ def _of_dataset(name: str) -> str:
 
 
 def _of_task(params: Params, task: str) -> Iterable[Need]:
-    part, grids = getattr(params, task), getattr(params.budget, task)
+    part = getattr(params, task)
+    grids = getattr(params.budget, task)
     if not (part.datasets and part.models):
         return
     for name in part.datasets:

@@ -20,7 +20,8 @@ def replaced(rows: pd.DataFrame, cells: pd.DataFrame, folders: Sequence[Path]) -
     Raises:
         UserError: two have the same budget, or the largest lacks settings of another.
     """
-    budgets, gone = _budgets(folders, cells), set()
+    budgets = _budgets(folders, cells)
+    gone = set()
     for place, held in rows[[*PLACE, "part"]].drop_duplicates().groupby(PLACE):
         ranked = sorted((budgets.get((*place, part), (0, 0)), part) for part in held["part"])
         if len(ranked) > 1 and ranked[-1][0] == ranked[-2][0]:

@@ -68,8 +68,10 @@ def _inputs(claim: str, params: Params) -> Params:
 
 def _shifts(claim: str, params: Params) -> Params:
     """Which shifts, and what is said of each."""
-    task, profile = _task(claim, params), params["profile"]
-    section, own = params[task]["evaluation"], params["profiles"][profile][task].get("shifts")
+    task = _task(claim, params)
+    profile = params["profile"]
+    section = params[task]["evaluation"]
+    own = params["profiles"][profile][task].get("shifts")
     found = {f"{task}.evaluation.{key}": section.get(key) for key in SHIFTED}
     told = {f"shifts.{name}": params["shifts"].get(name) for name in own or section["shifts"]}
     return found | {f"profiles.{profile}.{task}.shifts": own} | told

@@ -83,7 +83,8 @@ def over_seeds(cells: pd.DataFrame, columns: list[str], by: Sequence[str] = ARM)
     for column in columns:
         values = cells[column].astype("Float64").to_numpy(float, na_value=np.nan)
         rows = cells[[*by, "seed"]].assign(value=values).dropna(subset="value")
-        middle, groups = average(rows, by, over=["seed"]), rows.groupby(list(by))["value"]
+        middle = average(rows, by, over=["seed"])
+        groups = rows.groupby(list(by))["value"]
         seeds = groups.size()
         half = groups.sem() * stats.t.ppf((1 + LEVEL) / 2, (seeds - 1).clip(lower=1))
         found |= {column: middle, f"{column}_low": middle - half, f"{column}_high": middle + half}
@@ -110,7 +111,9 @@ def rungs(params: Params, name: str, shared: str) -> list[tuple[str, str]]:
 
     These are the baseline, those of the same noise that stand beside, in the study's order, and the study's own.
     """
-    study, plain, known = params.studied(name), params.comparison.baseline, params.components["arms"]
+    study = params.studied(name)
+    plain = params.comparison.baseline
+    known = params.components["arms"]
     steps = [arm for arm in study.beside if arm != plain and "NOISE" not in known[arm]]
     return [(shared, plain), *((study.model, arm) for arm in (plain, *steps, study.arm))]
 
@@ -123,7 +126,8 @@ def ladder(results: pd.DataFrame, params: Params, name: str, shared: str) -> pd.
     row, over the seeds that both have, with intervals as `over_seeds`; `rmse_out_seeds`. Positive: a smaller
     error.
     """
-    study, depth = params.studied(name), study_cells(params, name)[0].layers
+    study = params.studied(name)
+    depth = study_cells(params, name)[0].layers
     setting = {"dataset": study.dataset, "layers": depth, "eps": float(study.eps), "varied": ""}
     cells = select(trained_cells(results, params), **setting)
     found: list[pd.DataFrame] = []
@@ -186,7 +190,8 @@ def _inflation(cells: pd.DataFrame, results: pd.DataFrame, params: Params) -> li
     losses = select(known, metric="validation_loss").sort_values("layer")
     check_named(losses, [*CELL, "layer"])
     by_cell = {cell: rows["value"].to_numpy(float) for cell, rows in losses.groupby(CELL)}
-    first, shares = first_constrained(known), []
+    first = first_constrained(known)
+    shares = []
     known_of = zip(cells[CELL].itertuples(index=False, name=None), cells["diverged"], cells["plain"], strict=True)
     for cell, lost, varied in known_of:
         words = dict(zip(CELL, cell, strict=True)) | {"arm": params.comparison.baseline, "varied": varied}

@@ -18,7 +18,8 @@ def video_gains(evidence: Evidence) -> pd.DataFrame:
     one depth and seed, positive where our error is the smaller. `low` and `high`: its LEVEL interval over seeds
     and test items (verdicts.Estimate), NaN with one seed.
     """
-    items, level = evidence.items("video"), headline(evidence.params, "video")
+    items = evidence.items("video")
+    level = headline(evidence.params, "video")
     rows = []
     for where in ("in", "out_of"):
         table = evidence.by_cell("video", f"log_rmse_{where}_distribution")

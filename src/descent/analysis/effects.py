@@ -85,8 +85,10 @@ def _video_depth(evidence: Evidence) -> pd.DataFrame:
     if gain.empty:
         return gain
     layers = gain.index.to_frame(index=False)
-    depth, by_model = layers["layers"], layers.groupby("model")["layers"]
-    low, high = by_model.transform("min"), by_model.transform("max")
+    depth = layers["layers"]
+    by_model = layers.groupby("model")["layers"]
+    low = by_model.transform("min")
+    high = by_model.transform("max")
     deep, shallow = (gain[((depth == end) & (high > low)).to_numpy()] for end in (high, low))
     shallow = shallow.droplevel("layers")
     return deep - shallow.reindex(deep.index.droplevel("layers")).to_numpy()

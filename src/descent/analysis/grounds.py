@@ -30,7 +30,8 @@ def facts(pairs: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.Data
     `effect`: smallest effect of interest, margin or bound. `items`: test items of each data set, in words;
     `resampled`: the smallest of these numbers. `paper_value`: claims'. Those of the claim are of what is left in.
     """
-    evidence, rows = Evidence(results, params), []
+    evidence = Evidence(results, params)
+    rows = []
     for name, claim in CLAIMS.items():
         whole = Case(name, claim, pairs[pairs["claim"] == name], evidence)
         generated = preconditions.real_data(whole)

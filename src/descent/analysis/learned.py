@@ -52,7 +52,8 @@ def _classifies(case: Case) -> str:
     if len(low):
         words = [f"{model} on {dataset}" for dataset, model, *_ in low.index]
         return f"not 10 points better than the most frequent answer: {_few(words)}"
-    rows, gammas = last_layer(case.rows("accuracy", "test")), getattr(evidence.params, case.task).evaluation.gammas
+    rows = last_layer(case.rows("accuracy", "test"))
+    gammas = getattr(evidence.params, case.task).evaluation.gammas
     ends = [
         select(rows, gamma=float(end)).set_index([*keys, "seed"])["value"] for end in (min(gammas), max(gammas))
     ]

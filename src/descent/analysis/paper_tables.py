@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-VIDEO, TEXT = Path("data/paper/table3_video_rmse.csv"), Path("data/paper/table4_text_auc.csv")
+VIDEO = Path("data/paper/table3_video_rmse.csv")
+TEXT = Path("data/paper/table4_text_auc.csv")
 ARMS = ["constrained", "unconstrained"]
 GROUP = ["model", "dataset", "epsilon"]  # the neighbours of a run: other depths, and the other arm
 FACTOR = 1.75  # how many times the lowest RMSE among its neighbours a collapsed run has at least

@@ -30,7 +30,9 @@ def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
             longer, or that one lacks settings of the other's; or pairs of one claim that they measured otherwise.
     """
     pairs, facts = map(_stacked, zip(*map(grounds.load, folders), strict=True))
-    trained, found, judged = cells(folders), [], []
+    trained = cells(folders)
+    found = []
+    judged = []
     for claim, told in facts.groupby("claim", sort=False):
         own = pairs[pairs["claim"] == claim]
         gone = again.replaced(own, trained[trained["experiment"] == CLAIMS[claim].experiment], folders)
@@ -51,10 +53,12 @@ def resting(folders: Sequence[Path]) -> list[Path]:
         UserError: as of joined.
     """
     pairs, facts = map(_stacked, zip(*map(grounds.load, folders), strict=True))
-    trained, found = cells(folders), set()
+    trained = cells(folders)
+    found = set()
     for name, claim in CLAIMS.items():
         if claim.primary:
-            own, told = pairs[pairs["claim"] == name], facts[facts["claim"] == name]
+            own = pairs[pairs["claim"] == name]
+            told = facts[facts["claim"] == name]
             gone = again.replaced(own, trained[trained["experiment"] == claim.experiment], folders)
             passing = told[(told["model"] != WHOLE) & (told["why"] == "")]
             found |= set(again.without(gone, passing)["part"])

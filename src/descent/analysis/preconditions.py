@@ -66,7 +66,8 @@ def in_brief(why: str) -> str:
 
 def _asked(case: Case, checks: Sequence[Check]) -> str:
     """What these say; many claims ask them of the same cells in the same way, so each answer is found once."""
-    claim, cells = case.claim, case.pairs[["dataset", "model", "eps"]].drop_duplicates()
+    claim = case.claim
+    cells = case.pairs[["dataset", "model", "eps"]].drop_duplicates()
     asked = (
         *checks,
         claim.experiment,
@@ -104,7 +105,8 @@ def complete(pairs: pd.DataFrame) -> str:
 
 def seeds(claim: Claim, pairs: pd.DataFrame) -> str:
     """P2: enough seeds that all settings have."""
-    least, found = claim.least_seeds, common_seeds(pairs)
+    least = claim.least_seeds
+    found = common_seeds(pairs)
     return "" if len(found) >= least else f"{len(found)} seeds, and {least} are needed"
 
 
@@ -152,7 +154,8 @@ def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
         told = told | ({"resilience": varied} if case.claim.experiment == "resilience" else {})
         if told.get("resilience", "none") == "none" or not cell["multiplier_oscillation"] <= SETTLED:
             continue
-        rows, problem = table.loc[[place]], params.problem(dataset, model)
+        rows = table.loc[[place]]
+        problem = params.problem(dataset, model)
         # What a difference of losses is relative to: f_{l-1}, of the cap R0. The other forms have no scale.
         scale = rows["validation_loss"].shift().mask(rows["layer"] == problem.cap_layer, problem.R0)
         scale = scale if told.get("constraint", "difference") == "difference" else 1.0
@@ -163,14 +166,16 @@ def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
 
 def plateau(case: Case) -> str:
     """P4: in the studies plateau_* twice the epochs lower f_L on validation by less than 1 % in each arm."""
-    evidence, (dataset, model) = case.evidence, case.pairs[PLACE].iloc[0]
+    evidence = case.evidence
+    dataset, model = case.pairs[PLACE].iloc[0]
     cells = select(evidence.cells, trained=True, model=model, dataset=dataset)
     longer = cells[cells["experiment"].str.startswith(LONGER)]
     if longer.empty:
         return f"no study of twice the epochs of {model} on {dataset}"
     both = longer.merge(cells[cells["experiment"].isin(TASKS)], on=[*PAIR, "arm"], suffixes=("_longer", ""))
     lower = 1 - both["validation_loss_longer"].astype(float) / both["validation_loss"].astype(float)
-    lower, said = lower.groupby(both["arm"]).mean(), []
+    lower = lower.groupby(both["arm"]).mean()
+    said = []
     lost = set(longer.loc[longer["diverged"].fillna(False).astype(bool), "arm"])
     for arm in (evidence.params.comparison.ours, evidence.params.comparison.baseline):
         if arm in lost:

@@ -24,7 +24,8 @@ def of_code() -> dict[str, str]:
     All that a sidecar says: on the same commit the same bytes, so that equal results stop DVC's cascade. Dates,
     devices and seconds differ between two runs of equal results: they stand on the page alone, the DAG's last.
     """
-    commit, changed = _git("rev-parse", "--short=12", "HEAD"), _git("status", "--porcelain", "--", *CODE)
+    commit = _git("rev-parse", "--short=12", "HEAD")
+    changed = _git("status", "--porcelain", "--", *CODE)
     told = f"{commit} with changes" if commit and changed else commit or "unknown (no git checkout)"
     return {"commit": told, "python": platform.python_version()} | {name: _version(name) for name in LIBRARIES}
 

@@ -44,7 +44,8 @@ def accuracies(
         sizes: what each item weighs, 1 or its tokens.
         levels: the uniform sweep, rising.
     """
-    accuracy, inside = mean(hits, sizes, resamples), np.array(levels) <= eps + 1e-9
+    accuracy = mean(hits, sizes, resamples)
+    inside = np.array(levels) <= eps + 1e-9
     scores = {"area": np.trapezoid(accuracy, levels, axis=0)}
     for name, chosen in (("in", inside), ("out_of", ~inside)):
         if chosen.any():
@@ -75,11 +76,13 @@ def median(
         edges: of the bins, rising; values lie at or above the first, and the last may be infinite: a median in a
             bin without an end is its lower edge.
     """
-    bins, items = len(edges) - 1, values.shape[1]
+    bins = len(edges) - 1
+    items = values.shape[1]
     place = np.searchsorted(edges, values, side="right").clip(max=bins) - 1
     table = np.bincount((place + bins * np.arange(items)).ravel(), minlength=bins * items).reshape(items, bins)
     cumulated = (resamples.astype(float) @ table).cumsum(axis=1)  # whole numbers, by the fast product
-    half, rows = cumulated[:, -1] / 2, np.arange(len(resamples))
+    half = cumulated[:, -1] / 2
+    rows = np.arange(len(resamples))
     at = (cumulated < half[:, None]).sum(axis=1)
     below = np.where(at > 0, cumulated[rows, at - 1], 0)
     width = np.where(np.isfinite(edges[at + 1]), edges[at + 1] - edges[at], 0.0)

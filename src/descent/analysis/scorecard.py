@@ -63,7 +63,8 @@ def judged(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     A claim of which nothing passes still has the numbers of all its models, and no verdict. One that the facts do
     not hold, as it was not asked yet when they were published, has no row.
     """
-    known, of_places = dict(iter(pairs.groupby("claim"))), facts[facts["model"] != WHOLE]
+    known = dict(iter(pairs.groupby("claim")))
+    of_places = facts[facts["model"] != WHOLE]
     rows = []
     for fact in facts[facts["model"] == WHOLE].to_dict("records"):
         told = of_places[of_places["claim"] == fact["claim"]]
@@ -87,7 +88,8 @@ def by_model(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
 
     A model has a row for the `datasets` on which it passes, and one for those on which it fails, with why.
     """
-    known, rows = dict(iter(pairs.groupby(["claim", "model"]))), []
+    known = dict(iter(pairs.groupby(["claim", "model"])))
+    rows = []
     told = facts[facts["model"] != WHOLE]
     for (claim, model, _), own in told.groupby(["claim", "model", told["why"] == ""], sort=False):
         fact = own.iloc[0].to_dict() | {"datasets": ", ".join(own["dataset"]), "resampled": own["resampled"].min()}
@@ -140,7 +142,8 @@ def _farthest(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str
 
 
 def _numbers(found: Estimate) -> dict[str, object]:
-    (low, high), (low90, high90) = found.interval(LEVEL), found.interval(NARROW)
+    low, high = found.interval(LEVEL)
+    low90, high90 = found.interval(NARROW)
     said = {"estimate": found.value, "low": low, "high": high, "low90": low90, "high90": high90}
     return {name: float(value) for name, value in said.items()}
 
@@ -152,7 +155,8 @@ def _share(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, o
         votes = by_setting.min() == 1
     else:
         votes = 0.5 + 0.5 * np.sign(by_setting.mean() - (0.5 if claim.vote == "most" else 0.0))
-    won, of = float(votes.sum()), len(votes)
+    won = float(votes.sum())
+    of = len(votes)
     (low, high), (low90, high90) = (verdicts.exact_share(won, of, level) for level in (LEVEL, NARROW))
     numbers = {"estimate": won / of, "low": low, "high": high, "low90": low90, "high90": high90}
     return numbers | {"words": f"{won:g} of {of} settings"}
@@ -161,7 +165,8 @@ def _share(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, o
 def _adjusted(card: pd.DataFrame) -> pd.Series:
     """Holm's p of each group; NaN where a claim has none or cannot be judged."""
     p, exact = (card[name].where(card["why"] == "").astype(float) for name in ("p", "p_exact"))
-    larger, found = p.where(p >= exact, exact), pd.Series(np.nan, card.index)
+    larger = p.where(p >= exact, exact)
+    found = pd.Series(np.nan, card.index)
     primary = card["group"] == "primary"
     found[primary] = verdicts.holm(larger[primary].to_numpy(float))
     rest = ~primary & p.notna()

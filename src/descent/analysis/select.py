@@ -81,7 +81,8 @@ def mean(rows: pd.DataFrame, over: Sequence[str] = ()) -> pd.Series:
 
 def whole_sweep(rows: pd.DataFrame, metric: str, gammas: Iterable[float]) -> pd.DataFrame:
     """One metric's rows at the levels of a sweep, of the cells that have every level of it (of each shift)."""
-    levels, rows = np.array(sorted(set(gammas))), select(rows, metric=metric)
+    levels = np.array(sorted(set(gammas)))
+    rows = select(rows, metric=metric)
     at = np.abs(rows["gamma"].to_numpy()[:, None] - levels) < 1e-9
     rows = rows[at.any(axis=1)].sort_values("gamma", kind="stable")
     return rows[rows.groupby([*CELL, "shift"])["value"].transform("size") == len(levels)]

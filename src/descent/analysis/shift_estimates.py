@@ -40,9 +40,12 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def _of_task(evidence: Evidence, task: str) -> Iterator[dict[str, object]]:
-    params, (name, sign) = evidence.params, SCORES[task]
-    named, items = others(params, task), min(evidence.items(task).values(), default=0)
-    models, counted = getattr(params, task).models, telling.by_model(evidence, task)
+    params = evidence.params
+    name, sign = SCORES[task]
+    named = others(params, task)
+    items = min(evidence.items(task).values(), default=0)
+    models = getattr(params, task).models
+    counted = telling.by_model(evidence, task)
     tells = {(row.model, row.shift) for row in telling.table(evidence, task).itertuples() if row.tells}
     alone = {shift: {model: [shift] for model in models} for shift in named}
     by_shift = {shift: sign * evidence.under_shifts(task, name, own) for shift, own in alone.items()}

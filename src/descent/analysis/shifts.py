@@ -29,7 +29,8 @@ def others(params: Params, task: str) -> list[str]:
 
 def _fits(params: Params, task: str, shift: str) -> bool:
     """Models of single frames see no time."""
-    said, models = params.components["shifts"][shift], getattr(params, task).models
+    said = params.components["shifts"][shift]
+    models = getattr(params, task).models
     inputs = {params.components["models"][model].get("INPUTS") for model in models}
     return said.get("SEES") != "time" or inputs != {"frames"}
 
@@ -94,7 +95,8 @@ def moved(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def against_baseline(rows: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The rows of one metric with `gain`: how much better each is than the baseline's of its test and seed."""
-    by, baseline = [*SETTING, "shift", "tested", "gamma", "seed"], params.comparison.baseline
+    by = [*SETTING, "shift", "tested", "gamma", "seed"]
+    baseline = params.comparison.baseline
     score = np.where(rows["metric"] == "rmse", -np.log(rows["value"].where(rows["value"] > 0)), rows["value"])
     rows = rows.assign(score=score)
     of_baseline = select(rows, arm=baseline).set_index(by)["score"].rename("of_baseline")

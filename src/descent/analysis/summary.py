@@ -65,7 +65,8 @@ def left_out(params: Params) -> list[str]:
     """What the profile in use could do and params.yaml leaves out, a few words each; empty where nothing is."""
     words = []
     for task in TASKS:
-        part, known = getattr(params, task), params.components[f"tasks.{task}.datasets"]
+        part = getattr(params, task)
+        known = params.components[f"tasks.{task}.datasets"]
         lists = {
             "datasets": ([name for name in known if name in params.budget.data], part.datasets),
             "models": (getattr(params.budget, task).models, part.models),
@@ -176,7 +177,8 @@ def pairs(cells: pd.DataFrame, column: str, comparison: Comparison, by: Sequence
 
 def _quality(known: pd.DataFrame, params: Params) -> dict[str, pd.Series]:
     """What is measured on the output of a denoiser, by CELL."""
-    rmse, at_level = sweep(known, "rmse", params), at_eps(select(known, metric="rmse"))
+    rmse = sweep(known, "rmse", params)
+    at_level = at_eps(select(known, metric="rmse"))
     trained = rmse["arm"].isin(list(params.components["arms"]))  # else nothing is in or out of distribution
     inside = rmse["gamma"] <= rmse["eps"] + 1e-9
     means = {"mean_rmse_clipped": "rmse_clipped", "mean_psnr": "psnr", "mean_ssim": "ssim"}

@@ -13,7 +13,8 @@ from descent.analysis.shifts import others
 from descent.cells import headline
 
 COLUMNS = ["model", "shift", "cost", "left", "tells"]
-CELL, LEVEL = [*SETTING, "seed"], ["model", "shift", "gamma"]
+CELL = [*SETTING, "seed"]
+LEVEL = ["model", "shift", "gamma"]
 ROUNDING = 1e-9  # differences of accuracies are no exact decimals
 COST = {True: BETTER - ROUNDING, False: FALL - ROUNDING}  # of video, and of texts
 LEFT = {True: BETTER - ROUNDING, False: ABOVE - ROUNDING}
@@ -21,7 +22,8 @@ LEFT = {True: BETTER - ROUNDING, False: ABOVE - ROUNDING}
 
 def by_model(evidence: Evidence, task: str) -> dict[str, list[str]]:
     """The shifts that tell, of every model; where none does, all that are no control."""
-    found, named = table(evidence, task), {}
+    found = table(evidence, task)
+    named = {}
     for model in dict.fromkeys([*getattr(evidence.params, task).models, *found["model"]]):
         own = select(found, model=model)
         every = own["shift"].tolist() or others(evidence.params, task)
@@ -43,7 +45,8 @@ def table(evidence: Evidence, task: str) -> pd.DataFrame:
 
 
 def _table(evidence: Evidence, task: str) -> pd.DataFrame:
-    params, video = evidence.params, task == "video"
+    params = evidence.params
+    video = task == "video"
     rows = select(evidence.results, experiment=task, split="test", metric="rmse" if video else "accuracy", bin=0.0)
     compared = [params.comparison.ours, params.comparison.baseline]
     rows = select(last_layer(measured(rows[rows["arm"].isin(compared)])), eps=float(headline(params, task)))

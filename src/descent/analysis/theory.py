@@ -64,8 +64,10 @@ def bounds(
         levels: the gammas, eps among them.
         best: f*.
     """
-    f, own = losses[:, cap:], np.abs(levels - eps) < 1e-9
-    shift, inside = np.abs(levels - eps), f[own][0]
+    f = losses[:, cap:]
+    own = np.abs(levels - eps) < 1e-9
+    shift = np.abs(levels - eps)
+    inside = f[own][0]
     v = f[:, 1:] - (1 - alpha) * f[:, :-1]
     zeta = float(np.abs(validation[cap:] - inside).max())
     tau = float((np.abs(f - inside)[~own] / shift[~own, None]).max(initial=0.0))

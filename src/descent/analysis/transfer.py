@@ -27,7 +27,8 @@ def errors(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     diagonal stands the ordinary score. A cell that diverged scores as the map to zero.
     """
     rows = measured(select(results, split="test", metric="rmse", experiment="video", bin=0.0))
-    away, home = select(rows, shift=TRANSFER), select(rows, shift=TRAINED)
+    away = select(rows, shift=TRANSFER)
+    home = select(rows, shift=TRAINED)
     home = home.assign(tested=home["dataset"], shift=TRANSFER)
     levels = away[["eps", "gamma"]].drop_duplicates()
     trained = home[home["arm"].isin(params.arms)].merge(levels)

@@ -65,11 +65,13 @@ class Estimate:
     @classmethod
     def of(cls, scores: Float[np.ndarray, "*claims seeds resamples"], resampled: int) -> "Estimate":
         """From T_kb, b = 0 first. With one seed or one item nothing is known of the variance: NaN."""
-        seeds, resamples = scores.shape[-2], scores.shape[-1] - 1
+        seeds = scores.shape[-2]
+        resamples = scores.shape[-1] - 1
         if seeds < 2 or resampled < 2 or resamples < 2:
             unknown = np.full(scores.shape[:-2], np.nan)
             return cls(scores[..., 0], unknown, unknown, unknown, resampled, resamples)
-        drawn, factor = scores[..., 1:], resampled / (resampled - 1)
+        drawn = scores[..., 1:]
+        factor = resampled / (resampled - 1)
         of_mean = factor * drawn.mean(axis=-2).var(axis=-1, ddof=1)
         of_each = factor * drawn.var(axis=-1, ddof=1).mean(axis=-1)
         between = scores[..., 0].var(axis=-1, ddof=1) / seeds
@@ -96,7 +98,8 @@ class Estimate:
         """df; without any variance K - 1."""
         if np.isnan(self.error).all():
             return np.full_like(self.error, np.nan)
-        seeds, items = self.seeds - 1, 1 / (1 / (self.resampled - 1) + 1 / (self.resamples - 1))
+        seeds = self.seeds - 1
+        items = 1 / (1 / (self.resampled - 1) + 1 / (self.resamples - 1))
         parts = np.asarray(self.between**2 / seeds + (self.items**2 + self.both**2 / seeds) / items)
         found = np.divide(self.error**4, parts, out=np.zeros_like(self.error), where=parts > 0)
         return np.asarray(np.maximum(found, seeds))
@@ -145,7 +148,8 @@ def holm(p: Float[np.ndarray, "*families claims"]) -> Float[np.ndarray, "*famili
     A claim without p (NaN) counts in n, as one that was never going to be significant, and stays NaN.
     """
     known = np.where(np.isnan(p), 1.0, p)
-    order, n = np.argsort(known, axis=-1, kind="stable"), p.shape[-1]
+    order = np.argsort(known, axis=-1, kind="stable")
+    n = p.shape[-1]
     steps = np.take_along_axis(known, order, -1) * np.arange(n, 0, -1)
     steps = np.minimum(np.maximum.accumulate(steps, axis=-1), 1.0)
     adjusted = np.empty_like(steps)
@@ -187,7 +191,8 @@ def decide(card: pd.DataFrame) -> np.ndarray:
     kind, effect, low, high = (card[name] for name in ("kind", "effect", "low", "high"))
     within: Bool[np.ndarray, " rows"] = (card["low90"] > -effect) & (card["high90"] < effect)
     told = card["p_holm"] < SIGNIFICANT
-    above_bound, under_bound = low > effect, high < effect
+    above_bound = low > effect
+    under_bound = high < effect
     gain, cost, share, same = (kind == word for word in ("gain", "cost", "share", "equivalence"))
     rules = {
         NOT_TESTED: card["why"] != "",

@@ -35,11 +35,13 @@ class Arm(Base):
     def __init__(self, settings: list[Settings], layers: int, device: torch.device) -> None:
         """Of a stack: one problem whose alpha, R0, rho and dual rate are a column of the cells' own."""
         self.problem = problem = columns(settings, COLUMNS, device)
-        self.warmup_epochs, shape = problem.warmup_epochs, (len(settings), layers + 1)
+        self.warmup_epochs = problem.warmup_epochs
+        shape = (len(settings), layers + 1)
         self.multipliers = Multipliers(shape, problem, device)
         self.slacks = Slacks(shape, problem, device)
         self.f = torch.zeros(shape, device=device)
-        self.mean, self.seen = torch.zeros(shape, device=device), 0
+        self.mean = torch.zeros(shape, device=device)
+        self.seen = 0
         self._count()
 
     def _count(self) -> None:
@@ -89,7 +91,8 @@ class Arm(Base):
     def _of_mean(self, f: Float[Tensor, "cells depth"]) -> Float[Tensor, "cells depth"]:
         """The violations of the running mean of f, corrected for its start at zero as Adam's moments are."""
         decay = self.problem.dual_mean
-        self.mean, self.seen = torch.lerp(f, self.mean, decay), self.seen + 1
+        self.mean = torch.lerp(f, self.mean, decay)
+        self.seen += 1
         return violations(self.mean / (1 - decay**self.seen), self.problem)
 
     def worst(self, f: Float[Tensor, "cells depth"]) -> Float[Tensor, " cells"]:
@@ -100,7 +103,8 @@ class Arm(Base):
         self, f: Float[Tensor, "cells depth"], held_out: Float[Tensor, "cells depth"]
     ) -> dict[str, Float[Tensor, "cells depth"]]:
         """What the history logs beside the losses, of the epoch's end; then the slacks start again."""
-        steps, last = max(self.steps, 1), torch.zeros_like(f)
+        steps = max(self.steps, 1)
+        last = torch.zeros_like(f)
         last[:, -1] = float(self.steps == 0)  # in the warm-up the weights are ERM's
         log = {
             "violation_train": relative_violations(f, self.problem),
@@ -123,4 +127,5 @@ class Arm(Base):
         """The inverse of state_dict."""
         self.multipliers.load_state_dict(state["multipliers"])
         self.slacks.load_state_dict(state["slacks"])
-        self.mean, self.seen = state["mean"], state["seen"]
+        self.mean = state["mean"]
+        self.seen = state["seen"]

@@ -42,7 +42,8 @@ def _line(measure: Callable[[int], Step], first: int, wanted: int) -> Step:
     """The straight line through the values at `first` and twice as much, at `wanted`."""
     if wanted <= first:
         return measure(wanted)
-    low, high = measure(first), measure(2 * first)
+    low = measure(first)
+    high = measure(2 * first)
     grown = low + (high + low * -1.0) * ((wanted - first) / first)
     return Step(
         *(max(value, least) for value, least in zip(vars(grown).values(), vars(high).values(), strict=True))

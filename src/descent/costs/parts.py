@@ -146,7 +146,10 @@ class Costs:
         return _Opened(params, shape, item, missing, inputs, kept)
 
     def _timed(self, part: _Opened) -> Part:
-        params, item, feed, first = part.params, part.item, part.item.feed, part.item.cells[0]
+        params = part.params
+        item = part.item
+        feed = part.item.feed
+        first = part.item.cells[0]
         planned = len(item.stacks(item.cells, item.settings, feed.elements))
         torch.set_num_threads(_threads(planned, self.device, self.places))
         alike: dict[tuple, list[list[Cell]]] = {}
@@ -202,7 +205,8 @@ class UntestableError(UserError):
 
 def _tested(params: Params, task: str, data: object, item: Item) -> int:
     """How many inputs a cell is tested on, one counted again at every level of every shift."""
-    experiment, eps = item.cells[0].experiment, {cell.eps for cell in item.cells}
+    experiment = item.cells[0].experiment
+    eps = {cell.eps for cell in item.cells}
     studied = experiment not in TASKS
     if studied and not params.studied(experiment).tested:
         return 0

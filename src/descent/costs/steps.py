@@ -43,11 +43,15 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
 
     On a CPU with one thread seconds are the processor's, which what else runs there does not lengthen.
     """
-    net, task, device = feed.build(stack).to(feed.device), feed.task(stack), feed.device
+    net = feed.build(stack).to(feed.device)
+    task = feed.task(stack)
+    device = feed.device
     arm = load("arms", settings[0].arm).Arm([one.values for one in settings], stack[0].layers, device)
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[feed.primal.kind]
-    optimizer, alive = kind(net.parameters(), lr=settings[0].lr, fused=True), torch.ones(len(stack)).bool()
-    alive, number = alive.to(device), typical(feed, task)
+    optimizer = kind(net.parameters(), lr=settings[0].lr, fused=True)
+    alive = torch.ones(len(stack)).bool()
+    alive = alive.to(device)
+    number = typical(feed, task)
 
     def step(losses: Callable[..., Tensor] = task.losses) -> None:
         primal_dual_step(net, losses, task.batch(0, number), arm, optimizer, feed.training, alive, PAST_WARMUP)

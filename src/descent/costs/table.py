@@ -57,7 +57,8 @@ def total(parts: Sequence[Part]) -> Part:
 def beside(parts: Sequence[Part]) -> str:
     """How many stacks train side by side, which depends on the model where several share a GPU."""
     found = {part.slots for part in parts} or {0}
-    few, many = min(found), max(found)
+    few = min(found)
+    many = max(found)
     return f"{few} stacks side by side" if few == many else f"{few} to {many} stacks side by side, by their model"
 
 

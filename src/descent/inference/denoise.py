@@ -43,7 +43,8 @@ def clip(params: Params, source: Path, folder: Path, gamma: float) -> list[str]:
         raise UserError(f"there is no {source}: FILE names a video, a picture or a folder of frames")
     own = clip_at(source)
     cell, net = trained.load(params, folder, "video")
-    frame, budget = params.video.frame, budget_of(params, cell.model)
+    frame = params.video.frame
+    budget = budget_of(params, cell.model)
     given = np.concatenate([*read_frames(own, frame.size)])
     learned = data.load(paths.prepared_folder(params, "video", cell.dataset, cell.model))
     seen = noisy(given, gamma, sigma(params, learned))

@@ -68,8 +68,10 @@ def _alone(folder: Path) -> Iterator[None]:
 def _check_address(url: str) -> None:
     """Raises UserError for what cannot be the address of a file on a server."""
     try:
-        parts, name = urlsplit(url), file_name(url)
-        host, port = parts.hostname or " ", parts.port
+        parts = urlsplit(url)
+        name = file_name(url)
+        host = parts.hostname or " "
+        port = parts.port
         words = host.removesuffix(".").split(".")  # of a name on the net, each of at most 63 characters
         known = parts.scheme in ("http", "https") and " " not in host and port != 0
         known = known and all(0 < len(word) < 64 for word in words)

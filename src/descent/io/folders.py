@@ -94,7 +94,8 @@ def _partial(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     _sweep(path.parent.resolve())
     own = f"{HERE}{os.getpid():08x}{uuid.uuid4().hex[:8]}"
-    early, partial = path.with_name(f".{path.name}.{own}"), path.with_name(f".{path.name}{PARTIAL}{own}")
+    early = path.with_name(f".{path.name}.{own}")
+    partial = path.with_name(f".{path.name}{PARTIAL}{own}")
     make(early)
     handle = os.open(early, os.O_RDONLY)
     try:

@@ -115,7 +115,8 @@ def stop() -> None:
     killed. What it had half written whoever comes next removes (io.folders).
     """
     with interruption.held_off():  # one that is raised again meanwhile would leave them, and be waited for
-        workers, until = active_children(), time.monotonic() + GRACE
+        workers = active_children()
+        until = time.monotonic() + GRACE
         for worker in workers:
             worker.terminate()
         for worker in workers:

@@ -77,7 +77,9 @@ class CausalLM(PretrainedBackbone):
     """One cell: the library's model, its final norm and head apart, as every layer is read out through them."""
 
     def __init__(self, whole: LlamaForCausalLM) -> None:
-        tied, norm, head = whole.lm_head.weight is whole.model.embed_tokens.weight, whole.model.norm, whole.lm_head
+        tied = whole.lm_head.weight is whole.model.embed_tokens.weight
+        norm = whole.model.norm
+        head = whole.lm_head
         whole.model.norm = nn.Identity()  # X_L is read out as every other state: normalised by the readout
         whole.set_attn_implementation(MASKLESS)
         super().__init__(whole.model)
@@ -190,7 +192,8 @@ def _random(budget: Budget, inputs: LMInputs, layers: int) -> LlamaConfig:
 
 def _checked(budget: Budget, inputs: LMInputs, layers: int) -> PretrainedConfig:
     """The configuration of pretrained weights that know every token and end their texts with the same one."""
-    config, where = configuration(budget.weights, inputs.local_data), place(budget.weights, inputs.local_data)[0]
+    config = configuration(budget.weights, inputs.local_data)
+    where = place(budget.weights, inputs.local_data)[0]
     check(config, where, "llama", layers, "causal_lm")
     ends = config.eos_token_id
     ends = [ends] if isinstance(ends, int) else ends

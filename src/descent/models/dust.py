@@ -91,7 +91,8 @@ class DUST(Denoiser):
         signal = state.estimate if self.shared else per_cell(state.codes, dictionary.mT)
         keys = signal if self.frozen_keys is None else state.codes @ self.frozen_keys.mT
         weights = attention(keys)
-        codes, signal = self._half_step(weights, state.codes), self._half_step(weights, signal)
+        codes = self._half_step(weights, state.codes)
+        signal = self._half_step(weights, signal)
         codes = self.shrink(codes + per_cell(noisy - signal, dictionary) / self.c)
         return SparseState(codes, per_cell(codes, dictionary.mT))
 

@@ -81,7 +81,8 @@ def build(settings: Settings, budget: Budget, inputs: TextInputs, layers: int, s
     if source.width is not None:
         shape = inputs.vocabulary, source.width
         table = torch.stack([torch.randn(shape, generator=generator(WEIGHTS, seed, EMBEDDINGS)) for seed in seeds])
-        table, trained = settings.embedding_std * table, True
+        table = settings.embedding_std * table
+        trained = True
     else:
         from descent.models.parts import encoder  # its library takes seconds to load
 

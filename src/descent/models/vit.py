@@ -152,7 +152,8 @@ def unfolding(width: int, patch: int) -> Float[Tensor, "width numbers"] | None:
     if width > numbers:
         return torch.eye(width, numbers)
     waves = dct(patch**2, patch**2).mT  # (frequency, pixel)
-    down, across = torch.arange(patch**2) // patch, torch.arange(patch**2) % patch
+    down = torch.arange(patch**2) // patch
+    across = torch.arange(patch**2) % patch
     slowest_first = waves[(down + across).argsort(stable=True)]
     mixtures = torch.tensor([[1.0, 1.0, 1.0], [1.0, 0.0, -1.0], [1.0, -2.0, 1.0]])
     mixtures = mixtures / torch.linalg.vector_norm(mixtures, dim=1, keepdim=True)
@@ -205,7 +206,8 @@ def _random(budget: Budget, layers: int) -> ViTConfig:
 
 
 def _checked(budget: Budget, inputs: VideoInputs, layers: int) -> ViTConfig:
-    config, where = configuration(budget.weights, inputs.local_data), place(budget.weights, inputs.local_data)[0]
+    config = configuration(budget.weights, inputs.local_data)
+    where = place(budget.weights, inputs.local_data)[0]
     check(config, where, "vit", layers, "vit")
     image, patch = config.image_size, config.patch_size
     if not (isinstance(image, int) and isinstance(patch, int) and image % patch == 0):

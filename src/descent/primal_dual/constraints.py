@@ -21,14 +21,19 @@ def violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tenso
     """
     k = problem.cap_layer
     previous = f[:, k:-1] if problem.through_previous else f[:, k:-1].detach()
-    first, following = f[:, k : k + 1], f[:, k + 1 :]
-    keep, most = 1 - problem.alpha - problem.margin, problem.R0 * (1 - problem.margin)
+    first = f[:, k : k + 1]
+    following = f[:, k + 1 :]
+    keep = 1 - problem.alpha - problem.margin
+    most = problem.R0 * (1 - problem.margin)
     if problem.constraint == "difference":
-        cap, descents = first - most, following - keep * previous
+        cap = first - most
+        descents = following - keep * previous
     elif problem.constraint == "ratio":
-        cap, descents = first / most - 1, following / previous - keep
+        cap = first / most - 1
+        descents = following / previous - keep
     else:
-        cap, descents = _log(first) - _log(most, f), _log(following) - _log(previous) - _log(keep, f)
+        cap = _log(first) - _log(most, f)
+        descents = _log(following) - _log(previous) - _log(keep, f)
     return torch.cat([torch.zeros_like(f[:, :k]), cap, descents], dim=1)
 
 

@@ -43,7 +43,8 @@ class Multipliers:
 
     def __init__(self, shape: tuple[int, int], problem: Problem, device: torch.device) -> None:
         self.value = torch.zeros(shape, device=device, requires_grad=True)
-        self.lr, self.decay = problem.dual_lr, 1 / problem.rho if problem.resilience == "decay" else 0.0
+        self.lr = problem.dual_lr
+        self.decay = 1 / problem.rho if problem.resilience == "decay" else 0.0
         self.optimizer = _optimizer(self.value, problem)
         self.every, self.seen = problem.dual_every, 0
         self.gap = torch.zeros(shape, device=device)
@@ -60,7 +61,8 @@ class Multipliers:
         after = (before + self.lr * (self.value.data - before)).clamp(min=0)
         # Without a gap a frozen cell's value would still drift with Adam's momentum.
         self.value.data = torch.where(alive[:, None], after, before)
-        self.gap, self.seen = torch.zeros_like(self.gap), 0
+        self.gap = torch.zeros_like(self.gap)
+        self.seen = 0
 
     def state_dict(self) -> dict:
         """All that a resumed run needs to go on bit for bit."""

@@ -142,10 +142,8 @@ def committed(path: Path) -> int:
     """
     if not path.exists():
         raise UserError(f"{path} is missing: what judges a run is written before it")
-    when, changed = (
-        _git("log", "-1", "--format=%ct", "--", str(path)),
-        _git("status", "--porcelain", "--", str(path)),
-    )
+    when = _git("log", "-1", "--format=%ct", "--", str(path))
+    changed = _git("status", "--porcelain", "--", str(path))
     if not when or changed:
         raise UserError(f"{path} is not committed as it stands, so nothing says that it is older than the runs")
     return int(when)

@@ -70,7 +70,8 @@ def specification(data: dict[str, Any]) -> dict[str, Any]:
 
     Colour: the arm; dashes: the data set. The signal `at` is the x of the readout.
     """
-    arms, datasets = data["arms"], data["datasets"]
+    arms = data["arms"]
+    datasets = data["datasets"]
     colors = {"domain": [arm["name"] for arm in arms], "range": [arm["color"] for arm in arms]}
     dashes = {
         "domain": [each["name"] for each in datasets],

@@ -142,7 +142,8 @@ def _outcome(primary: pd.DataFrame) -> str:
 def _scope(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
     """The models and data sets that the verdicts rest on."""
     tested = primary.loc[primary["verdict"] != NOT_TESTED, "claim"]
-    left, words = own[own["claim"].isin(tested) & (own["why"].fillna("") == "")], []
+    left = own[own["claim"].isin(tested) & (own["why"].fillna("") == "")]
+    words = []
     for model, rows in left.groupby("model", sort=False):
         sets = dict.fromkeys(", ".join(rows["datasets"]).split(", "))
         words.append(f"{sections.weighted(params, model)} on {in_words(params.components, listed(list(sets)))}")

@@ -28,7 +28,8 @@ def solver(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     groups = own.groupby(SETTING)
     found = pd.DataFrame({"cells": groups.size(), "diverged": groups["diverged"].sum().astype(int)})
     found = found.assign(**{word: groups[name].sum().astype(int) for name, word in SHARES.items()})
-    swing, theirs = groups["oscillation"], grid[grid["arm"] == params.comparison.baseline]
+    swing = groups["oscillation"]
+    theirs = grid[grid["arm"] == params.comparison.baseline]
     return found.assign(
         epochs=groups["feasible_epochs"].mean(),
         swing_f0=swing.median(),

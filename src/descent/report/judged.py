@@ -85,10 +85,12 @@ def models_alone(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> st
     has a number."""
     statements = dict(zip(card["claim"], card["statement"], strict=True))
     header = ["claim", "model", "data sets", "here", "95 % interval", "left out of the claim, since"]
-    told, known = [], set()
+    told = []
+    known = set()
     for row in models.dropna(subset="estimate").to_dict("records"):
         number = {key: written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high")}
-        name, claim = label(params, "models", row["model"]), statements.get(row["claim"], row["claim"])
+        name = label(params, "models", row["model"])
+        claim = statements.get(row["claim"], row["claim"])
         why, sets = (in_words(params.components, row[key]) for key in ("why", "datasets"))
         again = why and (name, sets, why) in known
         known.add((name, sets, why))
@@ -101,7 +103,8 @@ def averages(card: pd.DataFrame, found: pd.DataFrame, solver: pd.DataFrame, para
     """What each claim of the card says by other averages of its settings, and each setting alone with how many of
     its constrained cells hold (sensitivity.table, held.solver); empty where there is none. A claim that was not
     tested has no average, and a study's cells are not those of the grid."""
-    units, rows = card.set_index("claim")[["statement", "unit", "verdict"]], []
+    units = card.set_index("claim")[["statement", "unit", "verdict"]]
+    rows = []
     held = solver.set_index(["dataset", "model", "layers", "eps"])
     for row in found[found["claim"].isin(units.index)].to_dict("records"):
         statement, unit, verdict = units.loc[row["claim"]]
@@ -161,7 +164,8 @@ def tested(card: pd.DataFrame) -> Iterator[Mapping[str, Any]]:
 
 def alone(row: Mapping[str, Any], params: Params) -> list[str]:
     """One of these in words, with the data set where it is of one."""
-    name, words = row.get("dataset", EVERY), _claim({**row, "why": ""})
+    name = row.get("dataset", EVERY)
+    words = _claim({**row, "why": ""})
     places = [place for task in TASKS if name in params.components[place := f"tasks.{task}.datasets"]]
     told = label(params, places[0], name) if places else name
     return [told, row["statement"], *words[3:5], *words[6:]]

@@ -29,9 +29,11 @@ CODE = re.compile(r"`([^`]+)`")
 
 def mathematics(text: str) -> Markup:
     """Words as HTML, with `code`, and with formulas as MathML: f_{l-1}, gamma <= eps, R0 (1 - alpha)^l."""
-    found, end = Markup(), 0
+    found = Markup()
+    end = 0
     for match in re.finditer(rf"{CODE.pattern}|{FORMULA.pattern}", text):
-        code, plain = match[1], text[end : match.start()]
+        code = match[1]
+        plain = text[end : match.start()]
         if not code and not re.search(SYMBOL, match[0]):  # numbers alone
             continue
         found += escape(plain) + (Markup("<code>{}</code>").format(code) if code else formula(match[0]))

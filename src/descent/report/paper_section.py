@@ -19,7 +19,8 @@ def section(gammas: Iterable[float], sigmas: Mapping[str, float]) -> str:
         gammas: our sweep of test noise levels for video, on which the implied scale of the noise depends.
         sigmas: standard deviation of our clean training frames, in [0, 1], by the data sets' labels.
     """
-    video, text = paper.read(paper.VIDEO), paper.read(paper.TEXT)
+    video = paper.read(paper.VIDEO)
+    text = paper.read(paper.TEXT)
     parts = [
         "Every number of the paper's Tables 3 and 4 is of one run, so none has an interval. Counts and exact "
         "two-sided sign tests over settings (ties left out) are below; settings share data, models and noise, so "
@@ -51,7 +52,8 @@ def _collapsed(video: pd.DataFrame, text: pd.DataFrame) -> str:
     runs = paper.collapsed_video(video)
     whole = paper.counts(video[~runs.any(axis=1)]).iloc[0]
     models = listed(sorted(set(video.loc[runs.any(axis=1), "model"]))) or "no model"
-    lost, won = (runs["constrained"] & ~runs["unconstrained"]), (runs["unconstrained"] & ~runs["constrained"])
+    lost = runs["constrained"] & ~runs["unconstrained"]
+    won = runs["unconstrained"] & ~runs["constrained"]
     guessing = int(paper.collapsed_text(text).to_numpy().sum())
     return (
         f"**Collapsed runs.** Call a run of Table 3 collapsed where its RMSE is at least {paper.FACTOR:g} times "

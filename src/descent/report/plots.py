@@ -45,9 +45,11 @@ def curves(results: pd.DataFrame, cells: pd.DataFrame, params: Params, arm: str)
 
 def _shown(results: pd.DataFrame, cells: pd.DataFrame, params: Params, task: str, arm: str) -> pd.DataFrame:
     """The rows of the arm's cells that are drawn: on test data, and of their epochs."""
-    part, eps = getattr(params, task), headline(params, task)
+    part = getattr(params, task)
+    eps = headline(params, task)
     setting = {"experiment": task, "arm": arm, "eps": eps}
-    rows, cells = select(results, **setting), select(cells, **setting)
+    rows = select(results, **setting)
+    cells = select(cells, **setting)
     if rows.empty and part.datasets and part.models:
         raise UserError(f"no {task} results of arm {arm!r} at eps {eps:g}: run `dvc repro`")
     if rows.empty:
@@ -64,7 +66,8 @@ def _curve(shown: pd.DataFrame, task: str, metric: str, x: str, params: Params) 
     rows = at_eps(rows) if x == "layer" else last_layer(rows)
     by = ["arm", "dataset", "model", "layers", x]
     table = average(rows, by, over=["seed"]).rename(metric).reset_index()
-    part, said = getattr(params, task), params.components
+    part = getattr(params, task)
+    said = params.components
     table = table.assign(order=table["arm"].map(params.arms.index))
     place = {"dataset": part.datasets.index, "model": part.models.index}
     table = table.sort_values(by, key=lambda column: column.map(place.get(column.name, lambda value: value)))

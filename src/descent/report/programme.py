@@ -33,7 +33,8 @@ def write(root: Path, params: Params) -> str:
     """
     folders = published(root, params.profile)
     pairs, facts = parts.joined(folders)
-    card, models = scorecard.judged(pairs, facts), scorecard.by_model(pairs, facts)
+    card = scorecard.judged(pairs, facts)
+    models = scorecard.by_model(pairs, facts)
     write_text(root / CLAIMS, card.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))
     style.use(params)
     style.save(fig_forest.forest(card, models, params), root / FOREST)

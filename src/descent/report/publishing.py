@@ -19,9 +19,11 @@ def publish(params: Params) -> Path:
     Raises:
         UserError: synthetic data, an unfinished run, no protocol, or one that is newer than the runs it judges.
     """
-    results, made = evidence.finished(params), evidence.records(params)
+    results = evidence.finished(params)
+    made = evidence.records(params)
     evidence.check_older(evidence.PROTOCOL, made)
-    metas, pictures = evidence.metas(params), evidence.pictures(params)
+    metas = evidence.metas(params)
+    pictures = evidence.pictures(params)
     pairs = effects.pairs(results, params)
     facts = grounds.facts(pairs, results, params)
     tables = {

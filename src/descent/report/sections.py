@@ -72,7 +72,8 @@ def budgets(params: Params) -> str:
     """A row for each model and arm in use; the solver's values where the arm enforces its constraints."""
     rows = []
     for task, model in in_use(params):
-        budget, dataset = params.model_budget(model), getattr(params, task).datasets[0]
+        budget = params.model_budget(model)
+        dataset = getattr(params, task).datasets[0]
         depths = " ".join(map(str, sorted(set(budget["layers"]))))
         for arm in params.arms:
             values = params.objective(arm, dataset, model)
@@ -143,7 +144,8 @@ def cells(found: pd.DataFrame, made: Sequence[Mapping[str, Any]], params: Params
     ]
     for words, own in (("the settings that are compared", trained[of_grid]), ("the studies", trained[~of_grid])):
         held = own[own["arm"].isin(params.enforcing)]
-        diverged, infeasible = int(own["diverged"].fillna(False).sum()), int(held["infeasible"].sum())
+        diverged = int(own["diverged"].fillna(False).sum())
+        infeasible = int(held["infeasible"].sum())
         if len(own):
             told.append(
                 f"Of the {len(own)} of {words} {diverged} diverged; of the {len(held)} of these that enforce "
@@ -200,7 +202,8 @@ def figures(shown: Mapping[str, Mapping[str, Any]]) -> str:
     """
     lines = []
     for file, told in shown.items():
-        title, caption = escape(told["title"]), escape(told["caption"])
+        title = escape(told["title"])
+        caption = escape(told["caption"])
         lines.append(f'<details><summary><a href="figures/{file}">{title}</a></summary>{caption}</details>')
     return "\n".join(lines)
 

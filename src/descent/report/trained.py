@@ -12,7 +12,8 @@ SAME = ["dataset", "arm", "layers", "eps", "seed"]  # with one loss: a cell that
 
 def compared(cells: pd.DataFrame, params: Params) -> str:
     """Tasks, models, their data sets and depths of the cells of a programme's grids, in words."""
-    grid, words = _trained(cells), []
+    grid = _trained(cells)
+    words = []
     for (task, model), own in grid.groupby(["experiment", "model"]):
         sets = []
         for name, rows in own.groupby("dataset"):
@@ -26,7 +27,8 @@ def descending(cells: pd.DataFrame, params: Params) -> str:
     """Of each model how many cells of the two arms have a loss that falls from the first constrained layer to the
     last, on validation data, in a sentence; cells that two models share count once, and one that diverged descends
     nowhere."""
-    grid, words = _trained(cells).drop_duplicates([*SAME, "validation_loss"], keep="last"), []
+    grid = _trained(cells).drop_duplicates([*SAME, "validation_loss"], keep="last")
+    words = []
     for (task, model), own in grid.groupby(["experiment", "model"]):
         counts = []
         for arm in (params.comparison.ours, params.comparison.baseline):
@@ -41,7 +43,9 @@ def descent(cells: pd.DataFrame, params: Params) -> str:
     """The same of all models together, in a short sentence."""
     own = _trained(cells).drop_duplicates([*SAME, "validation_loss"], keep="last")
     held = (_true(own["descending"]) & ~_true(own["diverged"])).groupby(own["arm"])
-    falls, count, arms = held.sum(), held.size(), params.comparison
+    falls = held.sum()
+    count = held.size()
+    arms = params.comparison
     ours, theirs = (f"{falls.get(arm, 0)} of {count.get(arm, 0)}" for arm in (arms.ours, arms.baseline))
     return f"On validation data the loss falls at every layer in {ours} constrained cells, and in {theirs} of ERM."
 

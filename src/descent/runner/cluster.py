@@ -83,7 +83,9 @@ def _together(
     settings: Ray,
 ) -> list[Any]:
     """A task for every stack, and one bar for all."""
-    tally, mark, here = Tally.bind(ray), hosts.marked(), hosts.identity() | {"folder": str(Path.cwd())}
+    tally = Tally.bind(ray)
+    mark = hosts.marked()
+    here = hosts.identity() | {"folder": str(Path.cwd())}
     # ray.remote here and not as a decorator: the tests' type checker wraps what it finds at a module's top.
     task = ray.remote(_task)
     head = Head(ray.get_runtime_context().gcs_address)
@@ -91,7 +93,9 @@ def _together(
         task.options(max_retries=settings.retries, **own).remote(job, number, tally, here, mark)
         for number, (job, own) in enumerate(zip(jobs, needs, strict=True))
     ]
-    waiting, found, done = list(submitted), {}, 0
+    waiting = list(submitted)
+    found = {}
+    done = 0
     try:
         while waiting:
             ready, _ = ray.wait(waiting, timeout=0.5)
@@ -121,7 +125,8 @@ def _task(job: Job, number: int, tally: Any, here: dict, mark: Path) -> Any:
     hosts.enter(here, mark)
     store.use_leases(True)
     torch.set_num_threads(job.threads)
-    done, told = 0, time.monotonic()
+    done = 0
+    told = time.monotonic()
 
     def progress(more: int) -> None:
         nonlocal done, told

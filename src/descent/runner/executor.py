@@ -91,7 +91,8 @@ def run_all(jobs: Sequence[Job], device: torch.device, progress: Callable[[int],
     results: dict[int, Any] = {}
     for count in sorted({*together}, reverse=True):  # models that share a GPU by as many go together
         numbers = [number for number, own in enumerate(together) if own == count]
-        own, places = [jobs[number] for number in numbers], [one for _ in range(count) for one in found]
+        own = [jobs[number] for number in numbers]
+        places = [one for _ in range(count) for one in found]
         if len(places[: len(own)]) == 1:
             done = [job.work(job.stack, progress) for job in own]
         else:  # a forked process cannot use CUDA
@@ -104,7 +105,9 @@ def _side_by_side(
     jobs: Sequence[Job], context: Any, places: Sequence[torch.device | None], progress: Callable[[int], Any]
 ) -> list[Any]:
     """A process for every place, which takes one stack after another."""
-    counter, stop, free = context.Value("q", 0), context.Event(), context.SimpleQueue()
+    counter = context.Value("q", 0)
+    stop = context.Event()
+    free = context.SimpleQueue()
     for place in places:
         free.put(place)
     start = (counter, stop, free, os.getpid())

@@ -27,7 +27,8 @@ def in_turn(rounds: Callable[[], Rounds], others: Collection[Cell], followers: d
         UserError: a twin is not among the other cells.
     """
     if apart := sorted({cell.arm for cell in followers if twin(cell) not in others}):
-        arm, leader = apart[0], load("arms", apart[0]).FOLLOWS
+        arm = apart[0]
+        leader = load("arms", apart[0]).FOLLOWS
         raise UserError(
             f"{arm} takes its weights from the cells of {leader}, and there are none: add {leader} to `arms` (or "
             f"to the study), or take {arm} out"

@@ -60,9 +60,11 @@ def damage(error: Exception) -> str:
 
 def set_aside(place: Path, why: str) -> None:
     """Take something damaged out of the way under another name, and say so in one line."""
-    aside, number = place.with_name(f"{place.name}{ASIDE}"), 1
+    aside = place.with_name(f"{place.name}{ASIDE}")
+    number = 1
     while aside.exists():
-        aside, number = place.with_name(f"{place.name}{ASIDE}{number}"), number + 1
+        aside = place.with_name(f"{place.name}{ASIDE}{number}")
+        number += 1
     with suppress(FileNotFoundError):  # another process met it too
         place.rename(aside)
     print(f"\n{place} is damaged ({why}): set aside as {aside.name}, and made again", file=sys.stderr, flush=True)
@@ -127,7 +129,8 @@ def unsealed(file: Path) -> memoryview:
         ValueError: it is not what was written.
     """
     content = memoryview(file.read_bytes())
-    inner, digest = content[:-SEAL], content[-SEAL:]
+    inner = content[:-SEAL]
+    digest = content[-SEAL:]
     if hashlib.sha256(inner).digest() != digest:
         raise ValueError("it is not what was written")
     return inner

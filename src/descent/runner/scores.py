@@ -148,7 +148,8 @@ def _jobs(item: Item, scoring: Scoring, known: Known, planned: int) -> Iterable[
 
 
 def _work(item: Item, scoring: Scoring, known: Known, shifts: Sequence[str], stack: Sequence[Cell]) -> Work:
-    feed, settings = item.feed, {cell: known.settings[cell] for cell in stack}
+    feed = item.feed
+    settings = {cell: known.settings[cell] for cell in stack}
     files = {(shift, cell): known.files[shift, cell] for shift in shifts for cell in stack}
     return partial(_score_stack, item.runs, feed.build, feed.tolerance, scoring, settings, files, shifts)
 

@@ -26,7 +26,8 @@ def rank(name: str, tolerance: float) -> float:
     A trial within the tolerance counts with f_L alone, below 0.5 once squashed to x / (1 + x) / 2; any other with
     0.5 and its violation squashed likewise. Infinite where it diverged.
     """
-    loss, missed = store.validation_loss(name), store.missed(name, tolerance)
+    loss = store.validation_loss(name)
+    missed = store.missed(name, tolerance)
     if not math.isfinite(loss):
         return math.inf
     return loss / (1 + loss) / 2 if missed == 0 else 0.5 + missed / (1 + missed) / 2
@@ -68,7 +69,8 @@ def trials(base: dict[Cell, Setting], search: Search, score: Callable[[str], flo
             if cell not in names:
                 ended.add(key)
                 continue
-            study, result = studies[key], score(names[cell])
+            study = studies[key]
+            result = score(names[cell])
             failed = optuna.trial.TrialState.FAIL  # it diverged
             study.tell(trial, result) if math.isfinite(result) else study.tell(trial, state=failed)
 

@@ -29,7 +29,9 @@ def unfinished(names: dict[Cell, str], missing: Sequence[Cell], most: int) -> li
     `most` cells is not gone on with: it may be what did not fit, before somebody lowered the limit.
     """
     cell_of = {name: cell for cell, name in names.items()}
-    wanted, taken, stacks = set(missing), set(), []
+    wanted = set(missing)
+    taken = set()
+    stacks = []
     for stack in sorted(store.open_stacks(), key=len, reverse=True):
         cells = [cell_of[name] for name in stack if name in cell_of]
         if len(cells) == len(stack) and all(map(store.has, stack)):

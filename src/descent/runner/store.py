@@ -94,7 +94,8 @@ def await_published(fingerprints: Iterable[str]) -> None:
     Raises:
         UserError: some do not appear.
     """
-    wanted, until = set(fingerprints) if _shared else set(), time.monotonic() + VIEW
+    wanted = set(fingerprints) if _shared else set()
+    until = time.monotonic() + VIEW
     while wanted:
         wanted -= {place.name for place in root().iterdir()}  # asks anew, as a single name would not
         if not wanted:
@@ -207,7 +208,8 @@ def file_lock(name: str, label: str = "") -> Iterator[None]:
     """
     place = root() / "locks" / name
     place.parent.mkdir(parents=True, exist_ok=True)
-    system, lease = FileLock(f"{place}.lock"), SoftFileLease(f"{place}.lease", lease_duration=LEASE)
+    system = FileLock(f"{place}.lock")
+    lease = SoftFileLease(f"{place}.lease", lease_duration=LEASE)
     other, own = (system, lease) if _shared else (lease, system)
     _acquire(other, label or name)
     other.release()

@@ -39,7 +39,8 @@ def apply(
         flat = pictures.reshape(-1, *pictures.shape[-2:])
         rows, columns = flat.shape[1:]
         whole = np.pad(flat, [(0, 0), (0, -rows % BLOCK), (0, -columns % BLOCK)], mode="edge")
-        gray, tall = np.round(255 * whole.reshape(-1, whole.shape[2])).astype(np.uint8), whole.shape[1]
+        gray = np.round(255 * whole.reshape(-1, whole.shape[2])).astype(np.uint8)
+        tall = whole.shape[1]
         step = TALLEST // tall * tall  # one below the other, many pictures are one file
         found = [_through_file(gray[first : first + step], quality) for first in range(0, len(gray), step)]
         return (np.concatenate(found).reshape(whole.shape)[:, :rows, :columns] / 255).reshape(pictures.shape)

@@ -15,7 +15,8 @@ KEYS = {key: (2 * place + row, row) for row, keys in enumerate(ROWS) for place, 
 
 
 def _beside(key: str) -> list[str]:
-    (x, y), near = KEYS[key], {(2, 0), (1, 1)}
+    x, y = KEYS[key]
+    near = {(2, 0), (1, 1)}
     return sorted(other for other, (across, down) in KEYS.items() if (abs(across - x), abs(down - y)) in near)
 
 

@@ -27,9 +27,12 @@ def apply(
     settings: Settings,
 ) -> Float[Tensor, "cells batch time pixels"]:
     """Sequences that are shuffled at a level are at every higher one, in the same way; `scale` has no say."""
-    numbers, (batch, time) = stream.numpy(), clean.shape[1:3]
-    orders, drawn = numbers.permuted(np.tile(np.arange(time), (batch, 1)), axis=1), numbers.random(batch)
+    numbers = stream.numpy()
+    batch, time = clean.shape[1:3]
+    orders = numbers.permuted(np.tile(np.arange(time), (batch, 1)), axis=1)
+    drawn = numbers.random(batch)
     moved = torch.from_numpy(drawn).to(clean.device) < level.double().view(-1, 1)
-    plain, other = torch.arange(time, device=clean.device), torch.from_numpy(orders).to(clean.device)
+    plain = torch.arange(time, device=clean.device)
+    other = torch.from_numpy(orders).to(clean.device)
     order = torch.where(moved[..., None], other, plain)
     return clean.expand(len(level), -1, -1, -1).gather(2, order[..., None].expand(-1, -1, -1, clean.shape[3]))

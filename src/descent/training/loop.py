@@ -140,12 +140,15 @@ def _epoch(
         was clipped.
     """
     total, norms, clipped = 0.0, 0.0, 0.0
-    draw, ahead = partial(task.batch, epoch), run.alive.device.type == "cuda"
+    draw = partial(task.batch, epoch)
+    ahead = run.alive.device.type == "cuda"
     for step, batch in enumerate(in_turn(draw, task.steps, ahead)):
         for group in optimizer.param_groups:
             group["lr"] = lr * rate(settings, (epoch + step / task.steps) / epochs)
         f, norm = primal_dual_step(model, task.losses, batch, arm, optimizer, settings, run.alive, epoch)
-        total, norms, clipped = total + f, norms + norm, clipped + (norm > settings.clip_norm).float()
+        total = total + f
+        norms = norms + norm
+        clipped = clipped + (norm > settings.clip_norm).float()
     return total / task.steps, norms / task.steps, clipped / task.steps
 
 
@@ -218,7 +221,8 @@ def _again(model: nn.Module, losses: Callable, batch: Any, settings: Training) -
 def _validate(model: nn.Module, task: Task, settings: Training) -> Float[Tensor, "cells depth"]:
     total, count = 0.0, 0
     for batch, size in task.validation():
-        total, count = total + size * _again(model, task.losses, batch, settings), count + size
+        total = total + size * _again(model, task.losses, batch, settings)
+        count += size
     return total / count
 
 

@@ -10,7 +10,10 @@ from torch import Tensor
 
 # The first number of a key where it is no training seed: streams that must never meet the noise of a batch,
 # (seed, epoch, step). Keys are filled up with zeros, so that (seed, 2) would be (seed, 2, 0).
-VALIDATION, TEST, WEIGHTS, RESAMPLES = 2**32 - 1, 2**32 - 2, 2**32 - 3, 2**32 - 4
+VALIDATION = 2**32 - 1
+TEST = 2**32 - 2
+WEIGHTS = 2**32 - 3
+RESAMPLES = 2**32 - 4
 DROPOUT, DRAWS, LEVELS = 1, 2, 3  # the fourth number of the key of a batch's other streams
 
 
@@ -29,7 +32,8 @@ class Stream:
     the same ones, on any device."""
 
     def __init__(self, *key: int, device: torch.device | str = "cpu") -> None:
-        self.key, self.device = key, torch.device(device)
+        self.key = key
+        self.device = torch.device(device)
         self._known: dict[Hashable, Tensor] = {}
 
     def normal(self, *shape: int) -> Float[Tensor, "..."]:

@@ -35,7 +35,8 @@ def train_stack(
     progress: Callable[[int, Tensor], None],
 ) -> Run:
     """Train cells of one depth and one arm together, from their checkpoint where there is one."""
-    first, layers = settings[0], stack[0].layers
+    first = settings[0]
+    layers = stack[0].layers
     arm = load("arms", first.arm).Arm([setting.values for setting in settings], layers, recipe.device)
     return train(
         recipe.build(stack).to(recipe.device),

@@ -13,7 +13,9 @@ def write(params: Params, dataset: str, model: str, folder: Path, shrink: int) -
     Raises:
         UserError: the data set's file says no SIZE, or the size of a vocabulary is not known.
     """
-    source, said, lm = params.source("lm", dataset), size("lm", dataset), params.lm
+    source = params.source("lm", dataset)
+    said = size("lm", dataset)
+    lm = params.lm
     every = source.generate.instructions if source.generate else min(said["train"], source.instructions or 10**9)
     texts = {"validation": round(every * lm.validation_share), "test": round(every * lm.test_share)}
     texts = {"train": every - sum(texts.values()), **texts}

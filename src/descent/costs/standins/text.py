@@ -18,7 +18,8 @@ def write(params: Params, dataset: str, model: str, folder: Path, shrink: int) -
     Raises:
         UserError: the data set's file says no SIZE, or the size of a vocabulary is not known.
     """
-    source, said = params.source("text", dataset), size("text", dataset)
+    source = params.source("text", dataset)
+    said = size("text", dataset)
     if made := source.generate:
         train, test = made.train_texts, made.test_texts
     else:

@@ -26,7 +26,8 @@ def write(params: Params, dataset: str, model: str, folder: Path, shrink: int) -
     Raises:
         UserError: the data set's file says no SIZE.
     """
-    frame, source = params.video.frame, params.source("video", dataset)
+    frame = params.video.frame
+    source = params.source("video", dataset)
     clips = split_clips(_clips(dataset, source, *_enough(params, model)), frame.split, source)
     index = {}
     for name, splits in ARRAYS.items():
@@ -62,7 +63,9 @@ def resident(params: Params, dataset: str, data: Prepared | None, free: int | No
     Raises:
         UserError: the data set's file says no SIZE.
     """
-    frame, source, splits = params.video.frame, params.source("video", dataset), ARRAYS["training"]
+    frame = params.video.frame
+    source = params.source("video", dataset)
+    splits = ARRAYS["training"]
     if data is None:
         clips = split_clips(_clips(dataset, source, *WHOLE), frame.split, source)
         frames = sum(len(clip.files) for split in splits for clip in clips[split])
@@ -74,7 +77,8 @@ def resident(params: Params, dataset: str, data: Prepared | None, free: int | No
 
 def _enough(params: Params, model: str) -> tuple[int, int]:
     """Frames of all clips with which a tenth of them too has the inputs that are asked for, and of a sequence."""
-    budget, frame = params.model_budget(model), params.video.frame
+    budget = params.model_budget(model)
+    frame = params.video.frame
     asked = [budget["epoch_inputs"], budget["test_inputs"]]
     if None in asked:
         return WHOLE

@@ -95,7 +95,8 @@ def panels(params: Params) -> list[Panel]:
         study = params.studied(name)
         compares = study.vary is None and not study.named and study.times == 1 and len(study.beside) > 1
         if compares and params.runs(study):
-            depth, arms = study_cells(params, name)[0].layers, [*study.beside, study.arm]
+            depth = study_cells(params, name)[0].layers
+            arms = [*study.beside, study.arm]
             found.append(Panel(study.task, name, study.dataset, study.model, depth, float(study.eps), arms))
     return found
 
@@ -109,7 +110,8 @@ def noises(params: Params, task: str) -> list[float]:
 
 def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
     metric, words, tolerance = MEASURES[panel.task]
-    cells, at_level = cells_table(rows, params), {"split": "test", "gamma": panel.eps}
+    cells = cells_table(rows, params)
+    at_level = {"split": "test", "gamma": panel.eps}
     for place, arm in enumerate(panel.arms):
         cell = {"arm": arm, "layers": panel.layers}
         points = curves.curve(rows, "layer", metric, **at_level, **cell)

@@ -44,7 +44,8 @@ def forest(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> Figure:
     synthetic = style.synthetic(params, TASKS)
     rows = _rows(card[card["group"] == "primary"], models.iloc[: 0 if synthetic else None])
     heights = np.array([_height(row) for row in rows])
-    places, whole = np.cumsum(heights) - heights / 2, float(heights.sum())
+    places = np.cumsum(heights) - heights / 2
+    whole = float(heights.sum())
     figure = style.sheet(params, style.TEXT, 0.9 + whole, TASKS)
     axes, verdicts = figure.subplots(1, 2, sharey=True, width_ratios=[2, 1])
     for place, row in zip(places, rows, strict=True):

@@ -33,7 +33,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     """A panel for each data set and model, a line for each kind. Raises UserError without rows of kinds."""
     curves.required(results, "evaluate_transfer", experiment="text", shift=TRANSFER, eps=headline(params, "text"))
     table = kinds.table(results, params)
-    lines, models = sorted(table["dataset"].unique()), params.text.models
+    lines = sorted(table["dataset"].unique())
+    models = params.text.models
     deepest = table.groupby("dataset")["tested"].nunique().max()
     height = len(lines) * (FOOT + ROW * deepest)
     figure, grid = style.panels(params, len(lines), len(models), style.TEXT, height, TASKS, sharey="row")

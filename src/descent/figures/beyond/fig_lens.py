@@ -30,7 +30,8 @@ PARAMETERS = ["lm.eps", "lm.models", "comparison", "profiles.${profile}.lm"]
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """A table of tokens, layers x places, an arm each. Raises UserError without rows or texts."""
     curves.required(results, "evaluate_lm", experiment="lm", eps=headline(params, "lm"))
-    dataset, model = params.lm.datasets[0], params.lm.models[0]
+    dataset = params.lm.datasets[0]
+    model = params.lm.models[0]
     known = {arm: looks.texts(dataset, model, arm) for arm in curves.pair(params)}
     known = {arm: own for arm, own in known.items() if own}
     if not known:

@@ -46,7 +46,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     varied = RADIUS in params.studies and params.runs(params.studied(RADIUS))
     for stage, experiment in [(task, task) for task in tasks] + [("study", RADIUS)] * varied:
         curves.required(results, f"evaluate_{stage}", experiment=experiment)
-    cells, losses = theory.shown(results, params), theory.layer_losses(results)
+    cells = theory.shown(results, params)
+    losses = theory.layer_losses(results)
     figure, (grid,) = style.panels(params, 1, len(tasks) + varied, style.TEXT, 3.0, TASKS)
     for axes, task in zip(grid, tasks, strict=False):
         dataset, model = curves.choice(getattr(params, task), DATASETS[task], MODELS[task])
@@ -65,7 +66,8 @@ def _draw_violations(axes: Axes, losses: pd.DataFrame, cells: pd.DataFrame, para
     """The largest violations and their bounds rule the scale: a layer far below zero may leave the panel."""
     ends = [0.0]
     for _, cell in cells.iterrows():
-        found, arm = theory.of_cell(losses, cell, params), cell["arm"]
+        found = theory.of_cell(losses, cell, params)
+        arm = cell["arm"]
         axes.plot(found.levels, found.violations, color=style.color(arm), linewidth=0.5, alpha=0.5)
         curves.draw(axes, pd.Series(found.worst, found.levels), arm, marker="o")
         bound = pd.Series(found.bound, found.levels)

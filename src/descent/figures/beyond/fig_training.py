@@ -131,7 +131,8 @@ def _draw_baseline(axes: Axes, rows: pd.DataFrame, color: str) -> None:
 def _draw_model(panels: dict[str, Axes], rows: pd.DataFrame, params: Params) -> None:
     known = measured(rows)
     tables = {name: average(select(known, metric=f"{name}_epoch"), ["bin", "layer"]).unstack() for name in HEADS}
-    cell, last = cells_table(rows, params).iloc[0], tables["loss"].index.max()
+    cell = cells_table(rows, params).iloc[0]
+    last = tables["loss"].index.max()
     objective = params.objective(cell["arm"], cell["dataset"], cell["model"])
     for name, axes in panels.items():
         _draw_layers(axes, tables[name], int(cell["layers"]), largest=name == "violation")

@@ -32,7 +32,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     Raises UserError without rows of transfer.
     """
     models, names = params.video.models, params.video.datasets
-    rows, eps = curves.required(results, "evaluate_video", experiment="video"), headline(params, "video")
+    rows = curves.required(results, "evaluate_video", experiment="video")
+    eps = headline(params, "video")
     curves.required(rows, "evaluate_transfer", shift=TRANSFER, eps=eps)
     table = transfer.matrix(transfer.of_headline(rows, params), params)
     lines = [(arm, level) for level in sorted(table["gamma"].unique()) for arm in params.arms]

@@ -61,7 +61,8 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """The setting, and the steps of which no cell has been trained."""
-    study, found = params.studied(STUDY), set(table[["model", "arm"]].itertuples(index=False, name=None))
+    study = params.studied(STUDY)
+    found = set(table[["model", "arm"]].itertuples(index=False, name=None))
     gone = [rung for rung in controls.rungs(params, STUDY, MODEL) if rung not in found]
     depth = study_cells(params, STUDY)[0].layers
     lines = [f"{style.name(study.model)}, {style.name(study.dataset)}, eps = {study.eps:g}, L = {depth}."]

@@ -60,7 +60,8 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     heads = ["model", "shift", "levels", "gain at each", "mean over levels", "settings", "seeds"]
     rows = []
     for (model, shift), own in table.groupby(["model", "shift"], sort=False):
-        levels, means = own.dropna(subset="gamma"), own[own["gamma"].isna()].to_dict("records")
+        levels = own.dropna(subset="gamma")
+        means = own[own["gamma"].isna()].to_dict("records")
         whole = (
             means[0] if means else dict.fromkeys(own.columns, float("nan"))
         )  # all of the model's cells are lost

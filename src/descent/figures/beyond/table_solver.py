@@ -61,7 +61,8 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """The setting, and the forms of which no cell has been trained."""
-    study, gone = params.studied(STUDY), [_form(row) for row in table[table["trained"] == 0].to_dict("records")]
+    study = params.studied(STUDY)
+    gone = [_form(row) for row in table[table["trained"] == 0].to_dict("records")]
     depth = study_cells(params, STUDY)[0].layers
     lines = [f"{style.name(study.model)}, {style.name(study.dataset)}, eps = {study.eps:g}, L = {depth}."]
     return lines + ([f"No cell was trained of: {', '.join(gone)}."] if gone else [])

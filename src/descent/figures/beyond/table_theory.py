@@ -32,7 +32,8 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """
     for task in filter(partial(curves.in_use, params), TASKS):
         curves.required(results, f"evaluate_{task}", experiment=task)
-    rows, losses = [], theory.layer_losses(results)
+    rows = []
+    losses = theory.layer_losses(results)
     for _, cell in theory.shown(results, params).iterrows():
         found = theory.of_cell(losses, cell, params)
         own = np.abs(found.levels - cell["eps"]) < 1e-9

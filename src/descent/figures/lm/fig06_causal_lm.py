@@ -34,7 +34,8 @@ PARAMETERS = [
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """f_l (nats) against l; token accuracy against gamma. Raises UserError without rows of the language model."""
     dataset, model = curves.choice(params.lm, DATASET, MODEL)
-    layers, eps = max(params.model_budget(model)["layers"]), float(params.lm.eps)
+    layers = max(params.model_budget(model)["layers"])
+    eps = float(params.lm.eps)
     setting = {"dataset": dataset, "model": model, "layers": layers, "eps": eps}
     rows = curves.required(results, "evaluate_lm", experiment="lm", **setting)
     cells = cells_table(rows, params)

@@ -37,7 +37,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     blocks = {gamma: {arm: texts[key(params, arm, gamma)] for arm in curves.pair(params)} for gamma in levels}
     figure = style.sheet(params, style.TEXT, 0.35 + len(levels) * (0.3 + 0.58 * SHOWN), TASKS)
     figure.set_layout_engine("none")
-    height, edges = figure.get_figheight(), [sum(WIDTHS[:place]) for place in range(3)]
+    height = figure.get_figheight()
+    edges = [sum(WIDTHS[:place]) for place in range(3)]
     top = height - 0.18
     for gamma, found in blocks.items():
         heads = {rf"prompt, $\gamma={gamma:g}$": "black"} | {style.name(arm): style.color(arm) for arm in found}

@@ -56,7 +56,8 @@ def notes(table: pd.DataFrame, params: Params) -> list[str]:
 
 def _ours(params: Params, model: str, dataset: str, layers: int) -> dict[str, object]:
     budget = params.model_budget(model)
-    objective, lora = params.objective(params.comparison.ours, dataset, model), budget.get("lora") or {}
+    objective = params.objective(params.comparison.ours, dataset, model)
+    lora = budget.get("lora") or {}
     alpha = objective.get("alpha")
     values = (
         layers,

@@ -92,7 +92,8 @@ def title(study: Study) -> str:
 
 def draw_three_levels(results: pd.DataFrame, params: Params, name: str, scale: str) -> Figure:
     """Accuracy at the lowest, middle and highest test noise of the sweep against the varied value of a study."""
-    study, (rows, cells) = params.studied(name), cells_of(results, params, name)
+    study = params.studied(name)
+    rows, cells = cells_of(results, params, name)
     levels = sorted(set(map(float, params.text.evaluation.gammas)))
     levels = sorted({levels[0], levels[len(levels) // 2], levels[-1]})
     figure, grid = style.panels(params, 1, len(levels), style.TEXT, 2.4, text_curves.TASKS, sharey=True)

@@ -88,7 +88,8 @@ def left_out(entry: ModuleType, params: Params, results: pd.DataFrame | None = N
 
 def sidecar(entry: ModuleType, params: Params, results: pd.DataFrame | None = None) -> dict[str, Any]:
     """What the report page shows beside a figure or table: words, parameters with their values, profile."""
-    folder, why = part(entry), left_out(entry, params, results)
+    folder = part(entry)
+    why = left_out(entry, params, results)
     return {
         "name": name(entry),
         "kind": kind(entry),

@@ -62,7 +62,8 @@ def left_out(params: Params, task: str) -> str:
 
 
 def _title(params: Params, name: str, table: pd.DataFrame) -> str:
-    study, seeds = params.studied(name), int(table["trained"].max())
+    study = params.studied(name)
+    seeds = int(table["trained"].max())
     told = f"{seeds} seeds" if seeds > 1 else "one seed: no intervals"
     return f"{ablations.title(study)}, $L={study_cells(params, name)[0].layers}$, {told}"
 

@@ -26,7 +26,8 @@ def curve(results: pd.DataFrame, by: str, metric: str, **cell: Any) -> pd.Series
         UserError: the matching rows differ in more than `by` and the seed.
     """
     rows = measured(select(results, **{"shift": TRAINED, "metric": metric} | cell))
-    points, seeds = average(rows, [by], over=("seed",)), rows.groupby(by).size()
+    points = average(rows, [by], over=("seed",))
+    seeds = rows.groupby(by).size()
     return points[seeds == seeds.max()]
 
 

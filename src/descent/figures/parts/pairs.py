@@ -24,7 +24,8 @@ def build(rows: pd.DataFrame, params: Params, measures: dict[str, str]) -> pd.Da
         rows: one for each SETTING and arm; columns the measures, those of HELD, and `marked`.
         measures: endings by column.
     """
-    arms, endings = curves.pair(params), measures | HELD | {"marked": "_marked"}
+    arms = curves.pair(params)
+    endings = measures | HELD | {"marked": "_marked"}
     rows = rows.astype(dict.fromkeys(HELD, float))
     wide = rows.pivot(index=SETTING, columns="arm", values=list(endings))
     wide.columns = [f"{arm}{endings[measure]}" for measure, arm in wide.columns]
@@ -47,7 +48,8 @@ def paper(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def display(table: pd.DataFrame, params: Params, task: str, written: Written) -> pd.DataFrame:
     """Rows model x L x eps; for each data set in use ours and the paper's, both arms, and how constraints held."""
-    arms, section = curves.pair(params), getattr(params, task)
+    arms = curves.pair(params)
+    section = getattr(params, task)
     held = [arm for arm in arms if arm in params.enforcing]
     order = {model: place for place, model in enumerate(section.models)}
     settings = table[SETTING[1:]].drop_duplicates()
@@ -91,7 +93,8 @@ def _shares(row: pd.Series, arm: str, names: tuple[str, str]) -> str:
 
 def wins(table: pd.DataFrame, params: Params, sign: int) -> list[str]:
     """In how many settings our arm is the better one, on this page and in the paper."""
-    ours, lines = style.name(params.comparison.ours), []
+    ours = style.name(params.comparison.ours)
+    lines = []
     for prefix, words in (
         ("", f"The {ours} arm is better in"),
         (PAPER, "In the same settings of the paper's table it is in"),

@@ -28,12 +28,16 @@ def capacity(params: Params, models: list[str]) -> list[str]:
 
 
 def _of_frames(name: str, weights: dict[str, Any]) -> str:
-    size, images, unlike = weights.get("random"), "its own images", ""
+    size = weights.get("random")
+    images = "its own images"
+    unlike = ""
     if size is not None:
-        images, direct = f"{size['image']} x {size['image']}", 3 * size["patch"] ** 2
+        images = f"{size['image']} x {size['image']}"
+        direct = 3 * size["patch"] ** 2
         unlike = f"its width being {size['width']} and not {direct}" if size["width"] != direct else ""
     elif weights:
-        images, unlike = f"the images of {source(weights)}", "where its width is not three times a patch's pixels"
+        images = f"the images of {source(weights)}"
+        unlike = "where its width is not three times a patch's pixels"
     words = [f"{name}'s errors are of frames resized to {images}, with the noise added before: compare arms,"]
     words.append("not models. Energies of noise are equal before resizing, which noise that neighbouring pixels")
     words.append("share survives better than white noise.")

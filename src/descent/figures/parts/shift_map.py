@@ -26,9 +26,11 @@ def render(results: pd.DataFrame, params: Params, task: str, unit: str) -> Figur
 
     Raises UserError without rows under a shift.
     """
-    named, models = shifts.others(params, task), getattr(params, task).models
+    named = shifts.others(params, task)
+    models = getattr(params, task).models
     arms = [arm for arm in params.arms if arm != params.comparison.baseline]
-    stage, eps = f"evaluate_{task}", headline(params, task)
+    stage = f"evaluate_{task}"
+    eps = headline(params, task)
     rows = curves.required(results, stage, experiment=task)
     for shift in named:
         curves.required(rows, stage, shift=shift, eps=eps)
@@ -69,7 +71,8 @@ def _draw(axes: Axes, table: list[list[dict[str, float]]], reach: float) -> None
     Slanted where its interval holds zero: a star beside the others would not fit the squares of four models.
     """
     width = max([1, *map(len, table)])
-    values, unsure = np.full((len(table) + 1, width), np.nan), set()
+    values = np.full((len(table) + 1, width), np.nan)
+    unsure = set()
     for row, own in enumerate(table):
         for column, level in enumerate(own):
             values[row, column] = 100 * level["effect"]

@@ -57,5 +57,6 @@ def _draw_band(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, cell: dict, 
     points = measured(select(last_layer(rows), shift=TRAINED, metric="accuracy", split="test", **setting))
     table = average(points[points["seed"].isin(trials)], ["gamma", "seed"]).unstack("seed").dropna()
     if table.shape[1] > 1:
-        middle, spread = table.mean(axis=1), table.std(axis=1)
+        middle = table.mean(axis=1)
+        spread = table.std(axis=1)
         axes.fill_between(table.index, middle - spread, middle + spread, color=color, alpha=0.18, linewidth=0)

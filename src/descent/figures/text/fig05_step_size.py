@@ -25,7 +25,8 @@ PARAMETERS = [
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Mean accuracy (share) against alpha, two panels. Raises UserError without rows of the study."""
-    study, (_, cells) = params.studied(STUDY), ablations.cells_of(results, params, STUDY)
+    study = params.studied(STUDY)
+    _, cells = ablations.cells_of(results, params, STUDY)
     figure, (grid,) = style.panels(params, 1, 2, style.TEXT, 2.5, TASKS)
     for axes, where in zip(grid, ("in", "out_of"), strict=True):
         ablations.draw(axes, cells, f"accuracy_{where}_distribution", study)

@@ -38,7 +38,8 @@ WORDS = {  # the numbers written below a panel, by the metric's name without `ra
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Histograms of per-text ratios, a panel per relaxation. Raises UserError without rows of them."""
-    study, (results, cells) = params.studied(STUDY), ablations.cells_of(results, params, STUDY)
+    study = params.studied(STUDY)
+    results, cells = ablations.cells_of(results, params, STUDY)
     rows = measured(select(results, split="test", shift=TRAINED))
     values = sorted(study.variants(), key=lambda value: value == "none")  # as in the paper: relaxed on the left
     figure, (grid,) = style.panels(params, 1, len(values), style.TEXT, 3.1, TASKS, sharey=True)
@@ -86,7 +87,8 @@ def _write(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, shown: list[tupl
     """The numbers of the arms and the paper's, below the panel in columns."""
     width = 0.78 / len(shown)
     for place, (arm, value) in enumerate(shown):
-        own, mark = select(rows, arm=arm, varied=value), curves.state(cells, arm=arm, varied=value)
+        own = select(rows, arm=arm, varied=value)
+        mark = curves.state(cells, arm=arm, varied=value)
         numbers = average(own[own["metric"].isin([f"ratio_{name}" for name in WORDS])], ["metric"], over=("seed",))
         head = style.name(arm) + (f" ({mark})" if mark else "")
         _list(axes, width * place, head, numbers.rename(lambda m: m.removeprefix("ratio_")), style.color(arm))

@@ -89,7 +89,8 @@ def _draw_arm(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, choice: objec
 
 def _draw_gains(axes: Axes, gains: pd.DataFrame, params: Params, named: bool) -> None:
     """The difference of the arms with its interval, a line for each model and a marker for each side of eps."""
-    models, [ours, baseline] = params.video.models, curves.pair(params)
+    models = params.video.models
+    [ours, baseline] = curves.pair(params)
     axes.axvline(0, color=style.GREY, linewidth=0.8)
     for offset, (where, (marker, label)) in zip((-0.16, 0.16), SIDES.items(), strict=True):
         own = select(gains, where=where)

@@ -24,7 +24,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     """Three panels: RMSE (0-255), layer losses, violations. Raises UserError without the cell's rows."""
     study = params.studied(STUDY)
     rows = curves.required(results, "evaluate_studies", experiment=STUDY)
-    cells, layers = cells_table(rows, params), ablations.depth(params, study)
+    cells = cells_table(rows, params)
+    layers = ablations.depth(params, study)
     figure, ((rmse, loss, violation),) = style.panels(params, 1, 3, style.TEXT, 2.3)
     for arm in (study.arm, *study.beside):
         mark = curves.state(cells, arm=arm)

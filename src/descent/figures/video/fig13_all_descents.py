@@ -48,7 +48,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         cells = cells_table(rows, params)
         sound = cells.loc[~cells["diverged"].fillna(False), CELL]
         normalised = _normalised(required.merge(sound), first_constrained(rows))
-        width, first = grid.ncols // len(names), None
+        width = grid.ncols // len(names)
+        first = None
         for place, model in enumerate(names):
             spot = grid[line, place * width : (place + 1) * width]
             axes = figure.add_subplot(spot, sharey=first)
@@ -85,7 +86,8 @@ def _normalised(losses: pd.DataFrame, first: pd.Series) -> pd.DataFrame:
 def _draw_band(axes: Axes, cells: pd.DataFrame, arm: str) -> None:
     if cells.empty:
         return
-    values, color = cells[DEPTH].to_numpy(dtype=float), style.color(arm)
+    values = cells[DEPTH].to_numpy(dtype=float)
+    color = style.color(arm)
     strength = min(0.25, 8 / len(values))  # hundreds of lines would hide the median
     axes.plot(DEPTH, values.T, color=color, linewidth=0.4, alpha=strength)
     low, middle, high = np.percentile(values, [10, 50, 90], axis=0)

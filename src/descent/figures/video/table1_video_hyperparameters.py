@@ -58,7 +58,9 @@ def notes(table: pd.DataFrame, params: Params) -> list[str]:
 
 
 def _ours(params: Params, model: str) -> dict[str, tuple[str, object]]:
-    objective, grid, budget = _objective(params, model), params.budget.video, params.model_budget(model)
+    objective = _objective(params, model)
+    grid = params.budget.video
+    budget = params.model_budget(model)
     patches = params.components["models"][model]["INPUTS"] == "patches"
     return {
         "R0": ("cap on the loss of the first constrained layer", objective("R0")),

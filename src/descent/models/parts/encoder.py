@@ -92,7 +92,8 @@ def assemble(config: PretrainedConfig, budget: Budget, inputs: TextInputs, seeds
     Raises:
         UserError: the weights cannot be read.
     """
-    (seed,), (kind, options) = seeds, KINDS[config.model_type]
+    (seed,) = seeds
+    kind, options = KINDS[config.model_type]
     with seeded(WEIGHTS, seed, BODY):  # random weights, and those that a checkpoint lacks
         if budget.weights.random is not None:
             body = kind(config, **options)
@@ -113,7 +114,8 @@ def checked(
     Raises:
         UserError: they cannot be read, are of another architecture or depth, or know other or fewer tokens.
     """
-    config, where = configuration(budget.weights, inputs.local_data), place(budget.weights, inputs.local_data)[0]
+    config = configuration(budget.weights, inputs.local_data)
+    where = place(budget.weights, inputs.local_data)[0]
     check(config, where, kind, layers, model)
     _check_vocabulary(config, inputs, str(where))
     room = config.max_position_embeddings - before
@@ -131,7 +133,8 @@ def word_embeddings(source: Pretrained, inputs: TextInputs) -> Float[Tensor, "vo
     Raises:
         UserError: they cannot be read, or know other tokens than the texts.
     """
-    config, where = configuration(source, inputs.local_data), place(source, inputs.local_data)[0]
+    config = configuration(source, inputs.local_data)
+    where = place(source, inputs.local_data)[0]
     if config.model_type not in KINDS:
         known = ", ".join(KINDS)
         raise UserError(f"{where} is a {config.model_type!r}; UT reads the word embeddings of {known}")

@@ -51,7 +51,8 @@ def dct(pixels: int, atoms: int) -> Float[Tensor, "pixels atoms"]:
     Raises:
         ValueError: pixels or atoms is not a square number.
     """
-    side, frequencies = math.isqrt(pixels), math.isqrt(atoms)
+    side = math.isqrt(pixels)
+    frequencies = math.isqrt(atoms)
     if side**2 != pixels or frequencies**2 != atoms:
         raise ValueError(f"a separable DCT needs square numbers, not {pixels} pixels and {atoms} atoms")
     place = torch.arange(side, dtype=torch.float64)[:, None]

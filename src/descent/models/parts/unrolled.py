@@ -36,7 +36,8 @@ class UT(Denoiser):
     ) -> None:
         super().__init__()
         self.layers, self.residual, self.exact_beta = layers, residual, exact_beta
-        shape, seeds = (cells, layers if decouple else 1, width, width), seeds or [0] * cells
+        shape = (cells, layers if decouple else 1, width, width)
+        seeds = seeds or [0] * cells
         dct_start = dct(width, width).mT.expand(shape).clone() if start == "dct" else None
         self.attention = nn.Parameter(_xavier(seeds, 1, shape, 1.0) if dct_start is None else dct_start)
         self.feedforward = nn.Parameter(_xavier(seeds, 0, shape, gain))

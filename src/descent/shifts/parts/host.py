@@ -14,7 +14,8 @@ def each_level(
     clean: Float[Tensor, "#cells batch *parts"], level: Float[Tensor, " cells"], change: Change
 ) -> Float[Tensor, "cells batch *parts"]:
     """`change(clean, level)` worked out once a level, and handed to every cell that has it."""
-    arrays, changed = clean.cpu().numpy(), {}
+    arrays = clean.cpu().numpy()
+    changed = {}
     for one in set(level.tolist()):
         changed[one] = change(arrays, one).astype(np.float32)
     by_cell = [changed[one][min(cell, len(arrays) - 1)] for cell, one in enumerate(level.tolist())]

@@ -26,7 +26,9 @@ def build(model: str, settings: dict[str, Any], budget: Budget, inputs: Any, cel
     Raises:
         UserError: it cannot be built from the weights that it is to begin with.
     """
-    own, seeds, places = settings[cells[0].arm], [cell.seed for cell in cells], _places(budget)
+    own = settings[cells[0].arm]
+    seeds = [cell.seed for cell in cells]
+    places = _places(budget)
     try:
         return load("models", model).build(own, budget, inputs, cells[0].layers, seeds)
     except (UserError, torch.OutOfMemoryError):

@@ -40,17 +40,17 @@ def of_model(params: Params, task: str, dataset: str, model: str) -> Item:
     made = feed(params, task, dataset, model)
     cells = grid(params, task, dataset, model)
     settings, followers = _apart({cell: setting(params, cell) for cell in cells})
-    known, rounds = settings, partial(once, settings)
+    known = settings
+    rounds = partial(once, settings)
     search = getattr(getattr(params, task), "search", None)
     if search is not None and search.arms:
         from descent.runner.search import known_beforehand, rank, trials  # its library takes a second to load
 
-        known, rounds = (
-            known_beforehand(settings, search),
-            partial(trials, settings, search, partial(rank, tolerance=made.tolerance)),
-        )
+        known = known_beforehand(settings, search)
+        rounds = partial(trials, settings, search, partial(rank, tolerance=made.tolerance))
     rounds = partial(in_turn, rounds, settings.keys(), followers) if followers else rounds
-    name, runs = f"{task}-{dataset}-{model}", paths.runs_folder(task, dataset, model)
+    name = f"{task}-{dataset}-{model}"
+    runs = paths.runs_folder(task, dataset, model)
     return Item(name, runs, cells, known, made, rounds)
 
 
@@ -62,7 +62,8 @@ def of_study(params: Params, name: str) -> Item | None:
     own = params.trained_longer(study.model, study.times)
     cells = study_cells(params, name)
     settings = {cell: setting(own, cell, study.replaced(cell.arm, cell.varied)) for cell in cells}
-    made, runs = feed(own, study.task, study.dataset, study.model), paths.study_runs_folder(name)
+    made = feed(own, study.task, study.dataset, study.model)
+    runs = paths.study_runs_folder(name)
     known, followers = _apart(settings)
     rounds = partial(once, known)
     rounds = partial(in_turn, rounds, known.keys(), followers) if followers else rounds
@@ -110,7 +111,8 @@ def settings_by_arm(params: Params, model: str) -> dict[str, Any]:
     Raises:
         UserError: the section is not right.
     """
-    schema, arms = load("models", model).Settings, {*params.arms, *params.components["arms"]}
+    schema = load("models", model).Settings
+    arms = {*params.arms, *params.components["arms"]}
     return {arm: validated(schema, params.model_settings(model, arm), f"models.{model}") for arm in sorted(arms)}
 
 

@@ -22,7 +22,8 @@ def shown(params: Params, item: Item) -> list[Cell]:
     """
     level = headline(params, item.cells[0].experiment)
     known = [cell for cell in item.cells if cell.eps == level]
-    depth, seed = max(cell.layers for cell in known), min(cell.seed for cell in known)
+    depth = max(cell.layers for cell in known)
+    seed = min(cell.seed for cell in known)
     chosen = [cell for cell in known if (cell.layers, cell.seed) == (depth, seed)]
     return [cell for cell in chosen if not store.record(item.runs, cell)["diverged"]]
 

@@ -132,7 +132,8 @@ def levels_of(params: Params, task: str, shift: str, trained: Iterable[float]) -
     Raises:
         UserError: the shift of training has levels of its own, and the paper's sweeps would be lost.
     """
-    found, evaluation = apply_of(params, shift), getattr(params, task).evaluation
+    found = apply_of(params, shift)
+    evaluation = getattr(params, task).evaluation
     own = found.settings.levels
     if shift == TRAINED:
         if own is not None:

@@ -46,7 +46,8 @@ class InstructionTask(EmbeddingTask):
         self, data: Tokenised, batch: int, settings: LanguageModel, device: torch.device, cells: Sequence[Cell]
     ) -> None:
         super().__init__(data, batch, settings.length_pool, settings.validation_batch, device, cells)
-        self.settings, self.all_layers = settings, load("arms", cells[0].arm).ALL_LAYERS
+        self.settings = settings
+        self.all_layers = load("arms", cells[0].arm).ALL_LAYERS
 
     @staticmethod
     def gather(texts: Texts, index: np.ndarray, key: tuple[int, ...], device: torch.device) -> Batch:
@@ -87,9 +88,12 @@ class InstructionTask(EmbeddingTask):
             noisy = noisy_embeddings(model, batch.ids, batch.key, self.levels(batch), self.scale(model))
             states = self.compute(model, noisy)
         *below, last = (state.squeeze(0).flatten(0, 1)[batch.places] for state in states)
-        targets, layers = batch.targets, len(below)
+        targets = batch.targets
+        layers = len(below)
         order = torch.arange(len(targets), device=self.device)
-        drawn, share, count = set(range(layers)), 1.0, len(targets)
+        drawn = set(range(layers))
+        share = 1.0
+        count = len(targets)
         if batch.training:
             stream = generator(*batch.key, DRAWS)
             if self.settings.readout_tokens != "all" and self.settings.readout_tokens < count:
@@ -98,7 +102,8 @@ class InstructionTask(EmbeddingTask):
             if self.settings.readout_layers != "all" and self.settings.readout_layers < layers:
                 drawn = set(torch.randperm(layers, generator=stream)[: self.settings.readout_layers].tolist())
                 share = len(drawn) / layers
-        some, rest = order[:count], order[count:]
+        some = order[:count]
+        rest = order[count:]
         last_some = self._loss(model, last[some], targets[some])
         f_last = last_some
         if len(rest):

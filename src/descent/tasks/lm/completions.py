@@ -121,10 +121,14 @@ def complete(
         most: tokens of a completion.
         context: tokens of a prompt with its completion.
     """
-    device, lengths = noise.device, [len(ids) for ids in prompts]
-    texts, done = [list(ids) for ids in prompts], [False] * len(prompts)
+    device = noise.device
+    lengths = [len(ids) for ids in prompts]
+    texts = [list(ids) for ids in prompts]
+    done = [False] * len(prompts)
     limits = [min(length + most, context) for length in lengths]
-    cache, begin, reach = DynamicCache(), 0, min(lengths)
+    cache = DynamicCache()
+    begin = 0
+    reach = min(lengths)
     while not all(done):
         ids = torch.tensor([ids[begin:reach] for ids in texts], device=device)
         state = model.go_on(model.embed(ids) + noise[None, :, begin:reach], cache)
@@ -133,6 +137,7 @@ def complete(
             if len(text) == reach:  # its prompt is read
                 done[number] |= token == end or reach >= limits[number]
                 text.append(end if done[number] else token)
-        begin, reach = reach, reach + 1
+        begin = reach
+        reach = reach + 1
     answers = [text[length:limit] for text, length, limit in zip(texts, lengths, limits, strict=True)]
     return [answer[: answer.index(end)] if end in answer else answer for answer in answers]

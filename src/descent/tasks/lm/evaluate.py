@@ -84,7 +84,8 @@ def _rows(found: InstructionSweep, levels: Sequence[float]) -> Iterable[Row]:
 
 def _replicates(params: Params, cell: Cell, found: InstructionSweep, levels: Sequence[float]) -> Iterable[Row]:
     """On every resample of the test prompts: accuracies, the area, and whether f_l falls."""
-    evaluation, prompts = params.lm.evaluation, len(found.sizes)
+    evaluation = params.lm.evaluation
+    prompts = len(found.sizes)
     resamples = replicates.counts(cell.dataset, prompts, evaluation)
     swept = sorted(set(map(float, evaluation.gammas)))
     hits = found.accuracy[[levels.index(level) for level in swept], -1]

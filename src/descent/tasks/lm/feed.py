@@ -26,7 +26,8 @@ LEARNS = {
 def feed(params: Params, data: Instructions, model: str, device: torch.device) -> Feed:
     """Cells train one by one."""
     lm = params.lm
-    settings, budget = settings_by_arm(params, model), budget_of(params, model)
+    settings = settings_by_arm(params, model)
+    budget = budget_of(params, model)
     inputs = LMInputs(data.vocabulary, data.begin, data.end, data.max_tokens, params.local_data)
     facts = {"data": data.digest, "lm": lm.model_dump(include=LEARNS), "max_tokens": data.max_tokens}
     return Feed(

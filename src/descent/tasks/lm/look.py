@@ -31,17 +31,21 @@ def write(params: Params, data: Instructions, item: Item, folder: Path) -> None:
     """
     if item.cells[0].model == params.lm.models[0]:
         completions.write_all(params, data, item)
-    texts, device, tokenizer = data.split("test"), item.feed.device, data.speaker().tokenizer
+    texts = data.split("test")
+    device = item.feed.device
+    tokenizer = data.speaker().tokenizer
     key = (TEST, params.lm.evaluation.seed, LOOK)
     responses = texts.lengths - texts.labels
     first = responses.clip(max=TOKENS).argmax()  # of those that are long enough, or as long as there are
     batch = InstructionTask.gather(texts, np.array([first]), key, device)
-    places, targets = batch.predicts[0].nonzero()[:TOKENS, 0], batch.targets[:TOKENS].tolist()
+    places = batch.predicts[0].nonzero()[:TOKENS, 0]
+    targets = batch.targets[:TOKENS].tolist()
     told = {
         "prompt": tokenizer.decode(batch.ids[0, : places[0] + 1].tolist()),
         "targets": tokenizer.decode_batch([[number] for number in targets], skip_special_tokens=False),
     }
-    apply, level = apply_of(params, TRAINED), torch.tensor([headline(params, "lm")], device=device)
+    apply = apply_of(params, TRAINED)
+    level = torch.tensor([headline(params, "lm")], device=device)
     for cell in shown(params, item):
         net = trained(item, cell)
         sigma = Scale(data.frequencies, device)(net)

@@ -29,7 +29,8 @@ def stage(params: Params, dataset: str) -> None:
         UserError: no data set of that name; see `prepare`.
     """
     components.check("tasks.lm.datasets", dataset, "lm data set")
-    budget, out = params.budget.lm, Path("data/prepared") / dataset
+    budget = params.budget.lm
+    out = Path("data/prepared") / dataset
     out.mkdir(parents=True, exist_ok=True)  # also where no model is in use
     for tokenizer in params.tokenizers("lm"):
         prepare(
@@ -136,9 +137,12 @@ def encode(speaker: Speaker, rows: pd.DataFrame, style: Style, max_tokens: int) 
     before = speaker.encode([prompt(style, row.instruction, row.input) for row in rows.itertuples()])
     responses = speaker.encode(rows["output"].tolist())
     first = [] if speaker.begin is None else [speaker.begin]
-    texts, starts, left = [], [], {"cut": 0, "crowded": 0}
+    texts = []
+    starts = []
+    left = {"cut": 0, "crowded": 0}
     for before_it, answer in zip(before, responses, strict=True):
-        start, whole = len(first) + len(before_it), [*first, *before_it, *answer, speaker.end]
+        start = len(first) + len(before_it)
+        whole = [*first, *before_it, *answer, speaker.end]
         if start >= max_tokens:
             left["crowded"] += 1
             continue

@@ -38,12 +38,16 @@ def fetch(dataset: str, source: Source, local_data: str, out: Path) -> None:
     prompts = None
     if source.generate is not None:
         [generate] = sources.generator(known, "generate")
-        table, origin = generate(source.generate), f"generated, seed {source.generate.seed}"
+        table = generate(source.generate)
+        origin = f"generated, seed {source.generate.seed}"
     elif source.hub is not None:
-        table, origin = _from_hub(known, source.hub), f"hub {source.hub.id}"
+        table = _from_hub(known, source.hub)
+        origin = f"hub {source.hub.id}"
     else:
-        place, origin = sources.local(known, source.path, local_data, SUFFIXES), source.path
-        table, prompts = _instructions(known, place), _beside(known, place, known.PROMPTS)
+        place = sources.local(known, source.path, local_data, SUFFIXES)
+        origin = source.path
+        table = _instructions(known, place)
+        prompts = _beside(known, place, known.PROMPTS)
     if source.prompts is not None:
         prompts = _prompts_from_hub(known, source.prompts)
     table, dropped = clean(table, origin, known.TREE)

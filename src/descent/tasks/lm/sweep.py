@@ -49,13 +49,17 @@ def sweep(
     Common random numbers: the unit noise depends on the batch and the draw alone, so it is the same for all levels
     and both arms.
     """
-    texts, sigma = data.split("test"), Scale(data.frequencies, device)(model)
+    texts = data.split("test")
+    sigma = Scale(data.frequencies, device)(model)
     depth = model.layers + 1
-    sums, sizes = np.zeros((2, len(levels), depth, len(texts))), np.zeros(len(texts), np.int64)
+    sums = np.zeros((2, len(levels), depth, len(texts)))
+    sizes = np.zeros(len(texts), np.int64)
     for number, index in enumerate(by_length(texts.lengths, settings.batch)):
         for draw in range(settings.noise_draws):
             batch = InstructionTask.gather(texts, index, (TEST, settings.seed, number, draw), device)
-            stream, found, clean = Stream(*batch.key, device=device), [], model.embed(batch.ids)
+            stream = Stream(*batch.key, device=device)
+            found = []
+            clean = model.embed(batch.ids)
             told = apply.told(clean, batch.mask, 1, partial(_loss, model, batch, at_once))
             for level in torch.tensor(levels, device=device)[:, None]:
                 states = model.states(apply(clean, level, stream, sigma, **told))

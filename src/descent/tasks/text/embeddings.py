@@ -45,8 +45,10 @@ class EmbeddingTask(ABC):
         (self.seed,) = {cell.seed for cell in cells}
         self.eps = torch.tensor([cell.eps for cell in cells], device=device)
         self.ranged = ranged(cells[0].arm)
-        self.device, self.texts = device, data.split("train")
-        self.size, self.pool = min(batch, len(self.texts)), length_pool
+        self.device = device
+        self.texts = data.split("train")
+        self.size = min(batch, len(self.texts))
+        self.pool = length_pool
         self.steps = len(self.texts) // self.size
         self.order: tuple[int, list[np.ndarray]] = (-1, [])
         self.scale = Scale(data.frequencies, device)

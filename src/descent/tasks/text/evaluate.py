@@ -61,7 +61,8 @@ def _measure(
     shifts: Sequence[str],
     progress: Callable[[int], Any],
 ) -> Measured:
-    own, evaluation = [cell.eps for cell in stack], params.text.evaluation
+    own = [cell.eps for cell in stack]
+    evaluation = params.text.evaluation
     for shift in shifts:
         levels = levels_of(params, "text", shift, own)
         with autocast(device, params.precision_of("text")):
@@ -79,7 +80,8 @@ def _of_cell(
     index: int,
     shift: str,
 ) -> list[Row]:
-    cell, rows = stack[index], [*_rows(params, stack[index], found, levels, index, shift)]
+    cell = stack[index]
+    rows = [*_rows(params, stack[index], found, levels, index, shift)]
     if shift != TRAINED:
         hits = found.hits[:, index].mean(axis=1)
         return [*rows, *replicates.over_levels(hits, np.ones(hits.shape[1]), cell, params.text.evaluation)]
@@ -103,7 +105,8 @@ def _rows(
 def _descents(params: Params, cell: Cell, found: TextSweep, index: int) -> Iterable[Row]:
     """The ratios of successive layer losses of single texts at the cell's own level."""
     own = {"split": "test", "gamma": cell.eps, "layer": cell.layers}
-    ratios, constraints = found.ratios(index), problem(params, cell)
+    ratios = found.ratios(index)
+    constraints = problem(params, cell)
     summary = {
         "ratio_mean": ratios.mean(dtype=np.float64),
         "ratio_median": np.median(ratios),
@@ -122,8 +125,10 @@ def _replicates(
     params: Params, cell: Cell, found: TextSweep, levels: Sequence[float], index: int
 ) -> Iterable[Row]:
     """On every resample of the test texts: accuracies, the area, whether f_l falls, and the ratios."""
-    evaluation, texts = params.text.evaluation, found.hits.shape[-1]
-    resamples, once = replicates.counts(cell.dataset, texts, evaluation), np.ones(texts)
+    evaluation = params.text.evaluation
+    texts = found.hits.shape[-1]
+    resamples = replicates.counts(cell.dataset, texts, evaluation)
+    once = np.ones(texts)
     swept = sorted(set(map(float, evaluation.gammas)))
     hits = found.hits[[levels.index(level) for level in swept], index].mean(axis=1)
     scores = replicates.accuracies(hits, once, swept, cell.eps, resamples)

@@ -16,8 +16,10 @@ from descent.tasks.text.data import Tokens
 
 def feed(params: Params, tokens: Tokens, model: str, device: torch.device) -> Feed:
     """One stack is of one seed, whose texts differ in length from another's."""
-    module, text = load("models", model), params.text
-    settings, budget = settings_by_arm(params, model), budget_of(params, model)
+    module = load("models", model)
+    text = params.text
+    settings = settings_by_arm(params, model)
+    budget = budget_of(params, model)
     facts = {
         name: getattr(tokens, name) for name in ("name", "tokenizer", "vocabulary", "pad", "classes", "max_tokens")
     }

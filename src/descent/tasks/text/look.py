@@ -29,12 +29,14 @@ TEXTS = 4
 def write(params: Params, tokens: Tokens, item: Item, folder: Path) -> None:
     """<arm>.json of the cells that pictures show: a list of texts, each with its `words`, its `label` and the
     `probabilities` of all classes at every layer (depth, classes), test noise at the level of training."""
-    texts, device = tokens.split("test"), item.feed.device
+    texts = tokens.split("test")
+    device = item.feed.device
     key = (TEST, params.text.evaluation.seed, LOOK)
     batch = ClassificationTask.gather(texts, _chosen(texts.labels), key, device)
     reader = tokenizers.read(tokens.folder)
     words = [_words(reader, ids[real].tolist()) for ids, real in zip(batch.ids, batch.mask, strict=True)]
-    apply, level = apply_of(params, TRAINED), torch.tensor([headline(params, "text")], device=device)
+    apply = apply_of(params, TRAINED)
+    level = torch.tensor([headline(params, "text")], device=device)
     for cell in shown(params, item):
         net = trained(item, cell)
         sigma = Scale(tokens.frequencies, device)(net)

@@ -47,7 +47,8 @@ def stage(params: Params, dataset: str) -> None:
         UserError: no data set of that name; see `prepare`.
     """
     components.check("tasks.text.datasets", dataset, "text data set")
-    budget, out = params.budget.text, Path("data/prepared") / dataset
+    budget = params.budget.text
+    out = Path("data/prepared") / dataset
     out.mkdir(parents=True, exist_ok=True)  # also where no model is in use
     for tokenizer in params.tokenizers("text"):
         prepare(
@@ -93,7 +94,8 @@ def prepare(
     examples, facts = _raw(raw)
     splits = _split(dataset, examples, validation_share)
     tokenizer = tokenizers.build(source, _flat(splits["train"].texts), local_data)
-    known, size = set(examples["train"].texts), tokenizers.vocabulary(tokenizer)
+    known = set(examples["train"].texts)
+    size = tokenizers.vocabulary(tokenizer)
     encoded, cut = _encoded(dataset, splits, tokenizer, max_tokens)
     texts = {split: len(own.labels) for split, own in encoded.items()}
     groups, kinds = _kinds(splits)
@@ -121,7 +123,8 @@ def prepare(
             "kinds_digest": arrays.save(folder, apart, json.dumps(kinds).encode()),
         }
         (folder / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n")
-    longer, total = sum(cut.values()), sum(texts.values())
+    longer = sum(cut.values())
+    total = sum(texts.values())
     print(
         f"{dataset}, {tokenizer_name}: {longer:,} of {total:,} texts ({longer / total:.1%}) are longer than "
         f"{max_tokens} tokens and were cut"
@@ -152,7 +155,8 @@ def _kinds(splits: dict[str, Examples]) -> tuple[dict[str, np.ndarray], dict[str
     for split, own in splits.items():
         if own.groups is not None:
             found, places = np.unique(own.groups, return_inverse=True)
-            numbers[f"{split}_groups"], names[split] = places.astype(np.int64), found.tolist()
+            numbers[f"{split}_groups"] = places.astype(np.int64)
+            names[split] = found.tolist()
     return numbers, names
 
 
@@ -171,7 +175,9 @@ def _encoded(
     dataset: str, splits: dict[str, Examples], tokenizer: Tokenizer, max_tokens: int
 ) -> tuple[dict[str, Encoded], dict[str, int]]:
     """All splits, and how many texts of each were cut to max_tokens."""
-    encoded, cut, texts = {}, {}, sum(len(own.labels) for own in splits.values())
+    encoded = {}
+    cut = {}
+    texts = sum(len(own.labels) for own in splits.values())
     tokenizer.enable_truncation(max_tokens, strategy="longest_first")
     with Bar(desc=f"tokenising {dataset}", total=texts, unit="text") as bar:
         for split, own in splits.items():
@@ -183,7 +189,9 @@ def _encoded(
 def _encode(tokenizer: Tokenizer, examples: Examples, bar: Bar) -> tuple[Encoded, int]:
     """Token numbers of the texts with the special tokens, cut as the tokenizer is set; and how many were cut."""
     dtype = arrays.number_type(tokenizers.vocabulary(tokenizer))
-    tokens, lengths, cut = [np.empty(0, dtype)], [0], 0
+    tokens = [np.empty(0, dtype)]
+    lengths = [0]
+    cut = 0
     for begin in range(0, len(examples.texts), CHUNK):
         found = tokenizer.encode_batch_fast(examples.texts[begin : begin + CHUNK])
         numbers = [encoding.ids for encoding in found]

@@ -46,11 +46,14 @@ def fetch(dataset: str, source: Source, local_data: str, out: Path) -> None:
             parts, origin = _from_hub(known, source.hub)
         elif source.url is not None:
             archive = downloads.download(source.url, source.sha256)
-            parts, origin = _unpacked(archive, folder / "unpacked", known), source.url
+            parts = _unpacked(archive, folder / "unpacked", known)
+            origin = source.url
         elif local.is_file():
-            parts, origin = _unpacked(local, folder / "unpacked", known), source.path
+            parts = _unpacked(local, folder / "unpacked", known)
+            origin = source.path
         else:
-            parts, origin = readers.read(layout(known), local), source.path
+            parts = readers.read(layout(known), local)
+            origin = source.path
         limits = {"train": source.train_texts, "test": source.test_texts, "elsewhere": source.test_texts}
         for part, own in parts.items():
             parquet.write(draw(own.table, limits[part]), folder / f"{part}.parquet")
@@ -106,7 +109,9 @@ def _from_hub(dataset: ModuleType, wanted: HubData) -> Read:
         origin.removeprefix("hub "),
         sources.without_hub(dataset),
     )
-    form, tables, where = layout(dataset), {}, {}
+    form = layout(dataset)
+    tables = {}
+    where = {}
     for part, names in (("train", form.train), ("test", form.test), ("elsewhere", form.elsewhere)):
         found = next((split for split in names if split in splits), None)
         if found is None and part == "elsewhere":
@@ -115,5 +120,6 @@ def _from_hub(dataset: ModuleType, wanted: HubData) -> Read:
             raise UserError(
                 f"{form.name}: {origin} has the parts {', '.join(splits)}; expected {' or '.join(names)}"
             )
-        tables[part], where[part] = splits[found].to_pandas(), f"{origin}, part {found}"
+        tables[part] = splits[found].to_pandas()
+        where[part] = f"{origin}, part {found}"
     return readers.tidy(form, tables, where), origin

@@ -105,7 +105,8 @@ def _separated(path: Path) -> pd.DataFrame:
     form = {"sep": "," if commas else "\t", "quoting": quoting, "dtype": str, "keep_default_na": False}
     # Not with the first line as the header: lines with one field too many would make an index of their first.
     whole = pd.read_csv(path, header=None, **form)
-    header, table = list(whole.iloc[0].fillna("")), whole.iloc[1:]
+    header = list(whole.iloc[0].fillna(""))
+    table = whole.iloc[1:]
     if twice := [name for name in header if header.count(name) > 1 and name]:
         raise ValueError(f"the column {twice[0]!r} stands there twice")
     if commas and (short := table.isna().any(axis=1)).any():

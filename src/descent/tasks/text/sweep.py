@@ -69,14 +69,16 @@ def sweep(
         progress: called with the number of texts done, times cells.
         split: of the tokens, whose texts are the test.
     """
-    texts, sigma = tokens.split(split), Scale(tokens.frequencies, device)(model)
+    texts = tokens.split(split)
+    sigma = Scale(tokens.frequencies, device)(model)
     told = (split, tokens.folder, tokens.max_tokens, apply, settings.seed)
     texts_at = words(*told).shifted if apply.sees == "words" else None
     levels = torch.tensor(gammas, device=device)[:, None].expand(-1, len(eps))
     own = [gammas.index(level) for level in eps] if set(eps) <= set(gammas) else None
     loss, accuracy = 0.0, 0.0
     hits = np.zeros((len(gammas), len(eps), settings.noise_draws, len(texts)), bool)
-    own_losses, order = [], by_length(texts.lengths, settings.batch)
+    own_losses = []
+    order = by_length(texts.lengths, settings.batch)
     for number, index in enumerate(order):
         for draw in range(settings.noise_draws):
             batch = ClassificationTask.gather(texts, index, (TEST, settings.seed, number, draw), device)
@@ -86,7 +88,8 @@ def sweep(
                 versions = (texts_at(texts, index, level, draw) for level in gammas)
                 seen = (_of_text(model, version, batch.key, len(eps), device) for version in versions)
             f, right = _at_levels(model, seen)
-            loss, accuracy = loss + f.double().sum(-1), accuracy + right.double().sum(-1)
+            loss = loss + f.double().sum(-1)
+            accuracy = accuracy + right.double().sum(-1)
             hits[:, :, draw, index] = right[:, :, -1].cpu().numpy()
             if own is not None:
                 own_losses.append(f[own, range(len(eps))].float().cpu().numpy())
@@ -108,7 +111,8 @@ def _noisy(
     sigma: Float[Tensor, "#cells"],
 ) -> Iterator[Seen]:
     """The batch at every level, its embeddings read once and with one noise for all."""
-    stream, clean = Stream(*batch.key, device=batch.ids.device), model.embed(batch.ids)
+    stream = Stream(*batch.key, device=batch.ids.device)
+    clean = model.embed(batch.ids)
 
     def loss(inputs: Tensor) -> Tensor:
         last = layer_logits(model, Embedded(inputs, batch.mask))[:, -1:]

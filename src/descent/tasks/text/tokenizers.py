@@ -119,7 +119,8 @@ def check_known(
 def _enclose(tokenizer: Tokenizer) -> None:
     """Set the special tokens around a text and between two."""
     ends = special(tokenizer)
-    first, last = tokenizer.id_to_token(ends.first), tokenizer.id_to_token(ends.last)
+    first = tokenizer.id_to_token(ends.first)
+    last = tokenizer.id_to_token(ends.last)
     if first == "[CLS]":
         tokenizer.post_processor = processors.TemplateProcessing(
             single=f"{first} $A {last}",
@@ -168,7 +169,8 @@ def _trained_wordpiece(size: int, texts: Iterable[str]) -> Tokenizer:
     """The trainer numbers continued characters (##e) in the order of a hash table, another in each process, and
     settles ties by these numbers. Given to it as special tokens they have fixed ones.
     """
-    normalizer, kept = normalizers.BertNormalizer(lowercase=True), list(texts)
+    normalizer = normalizers.BertNormalizer(lowercase=True)
+    kept = list(texts)
     counts: Counter[str] = Counter()
     for text in kept:
         counts.update(normalizer.normalize_str(text))

@@ -100,8 +100,10 @@ def _measure(
     shifts: Sequence[str],
     progress: Callable[[int], Any],
 ) -> Measured:
-    own, rows = [cell.eps for cell in stack], [[] for _ in stack]
-    levels, apply = sorted(set(own)), apply_of(params, TRAINED)
+    own = [cell.eps for cell in stack]
+    rows = [[] for _ in stack]
+    levels = sorted(set(own))
+    apply = apply_of(params, TRAINED)
     for split, found in kinds(tokens):
         with autocast(device, params.precision_of("text")):
             hits = sweep(

@@ -120,7 +120,8 @@ class DenoisingTask(ABC):
             levels = torch.stack([drawn_levels(self.eps, key, clean.shape[1], self.device) for key in keys])
             level = levels[self.seed_of_cell, torch.arange(len(self.eps), device=self.device)]
         if len(keys) > 1:  # one clean batch a seed: hand each cell its own
-            clean, unit = clean[self.seed_of_cell], unit[self.seed_of_cell]
+            clean = clean[self.seed_of_cell]
+            unit = unit[self.seed_of_cell]
         return Batch(perturb(clean, unit, level, self.sigma), clean, keys[0], training)
 
 

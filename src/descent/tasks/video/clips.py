@@ -162,7 +162,8 @@ def read_frames(
 def _video(path: Path) -> Iterator[UInt8[np.ndarray, "height width"]]:
     # One thread: clips are decoded side by side, a process each.
     capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG, [cv2.CAP_PROP_N_THREADS, 1])
-    promised, count = capture.get(cv2.CAP_PROP_FRAME_COUNT), 0
+    promised = capture.get(cv2.CAP_PROP_FRAME_COUNT)
+    count = 0
     while (decoded := capture.read())[0]:
         count += 1
         yield cv2.cvtColor(decoded[1], cv2.COLOR_BGR2GRAY)

@@ -197,7 +197,8 @@ def load(folder: Path) -> Prepared:
         meta = json.loads((folder / "meta.json").read_text())
         for name in set(ARRAYS.values()):
             frames = sum(meta["frames"][split] for split, array in ARRAYS.items() if array == name)
-            found, shape = np.load(folder / name, mmap_mode="r"), (frames, meta["size"], meta["size"])
+            found = np.load(folder / name, mmap_mode="r")
+            shape = (frames, meta["size"], meta["size"])
             if (found.dtype, found.shape) != (np.uint8, shape):
                 raise ValueError(f"{name} does not hold {frames} frames")
         return Prepared(

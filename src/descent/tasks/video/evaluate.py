@@ -54,7 +54,8 @@ def tested(params: Params, inputs: Inputs, kind: str, scale: float, more: Iterab
     """
     found, known = [], None
     for name in params.shifts_of("video"):
-        apply, swept = apply_of(params, name), levels(params, name, more)
+        apply = apply_of(params, name)
+        swept = levels(params, name, more)
         if apply.sees == "time" and kind == "frames":
             continue
         if apply.converts and known is None:
@@ -66,10 +67,14 @@ def tested(params: Params, inputs: Inputs, kind: str, scale: float, more: Iterab
 
 def scoring(params: Params, prepared: Prepared, item: Item) -> Scoring:
     """How the cells of a video item are scored, under every shift in use that fits its inputs."""
-    model, evaluation = item.cells[0].model, params.video.evaluation
-    budget, module = budget_of(params, model), load("models", model)
-    task, own = TASKS[module.INPUTS], [cell.eps for cell in item.cells]
-    elements, inputs = item.feed.elements, task.inputs(prepared, budget, "test")
+    model = item.cells[0].model
+    evaluation = params.video.evaluation
+    budget = budget_of(params, model)
+    module = load("models", model)
+    task = TASKS[module.INPUTS]
+    own = [cell.eps for cell in item.cells]
+    elements = item.feed.elements
+    inputs = task.inputs(prepared, budget, "test")
     found = tested(params, inputs, module.INPUTS, sigma(params, prepared), own)
     tests = {test.apply.name: test for test in found}
     return Scoring(
@@ -107,18 +112,22 @@ def references(params: Params, prepared: Prepared, device: torch.device, firsts:
     Args:
         firsts: a cell of each model.
     """
-    evaluation, scale = params.video.evaluation, sigma(params, prepared)
+    evaluation = params.video.evaluation
+    scale = sigma(params, prepared)
     known: dict[str | tuple, list[tuple[AtLevels, str, Sweep]]] = {}  # by what the maps are measured on
     classical = {name: cache(partial(Once, told)) for name, told in CLASSICAL.items()}  # for all models' spaces
     tables = []
     for first in firsts:
         model = first.model
-        module, budget = load("models", model), budget_of(params, model)
+        module = load("models", model)
+        budget = budget_of(params, model)
         if hasattr(module, "space"):
             own = VideoInputs(params.video.frame.patch, params.local_data)
-            space, key = module.space(settings_by_arm(params, model)[first.arm], budget, own), model
+            space = module.space(settings_by_arm(params, model)[first.arm], budget, own)
+            key = model
         else:
-            space, key = Pixels(), (module.INPUTS, budget.test_inputs, budget.tokens)
+            space = Pixels()
+            key = (module.INPUTS, budget.test_inputs, budget.tokens)
         task = TASKS[module.INPUTS]
         cells = {cell.arm: cell for cell in reference_cells(params, prepared.name, model)}
         if key not in known:
@@ -195,9 +204,12 @@ def _measure(
     progress: Callable[[int], Any],
 ) -> Measured:
     """All shifts together, each batch read once; of a stack that is ended half-way no shift is kept."""
-    evaluation, budget = params.video.evaluation, budget_of(params, stack[0].model)
-    inputs, scale = task.inputs(prepared, budget, "test"), sigma(params, prepared)
-    asked, sizes = [tests[shift] for shift in shifts], (len(stack), evaluation, device)
+    evaluation = params.video.evaluation
+    budget = budget_of(params, stack[0].model)
+    inputs = task.inputs(prepared, budget, "test")
+    scale = sigma(params, prepared)
+    asked = [tests[shift] for shift in shifts]
+    sizes = (len(stack), evaluation, device)
     with autocast(device, params.precision_of("video")):
         swept = sweep(net.to(device), inputs, asked, scale, *sizes, progress)
     told = units(params, task, net)
@@ -222,7 +234,8 @@ def _of_cell(
     errors: Float[np.ndarray, "levels cells depth resamples"],
     index: int,
 ) -> list[Row]:
-    cell, own = stack[index], errors[:, index]
+    cell = stack[index]
+    own = errors[:, index]
     if test.apply.name == TRAINED:
         scores = _scores(params, told, cell, own, test.levels)
     else:
@@ -241,7 +254,8 @@ def _scores(
     """On every resample of the test items: mean ln RMSE up to and above the training level, whether f_l falls."""
     gammas = np.array([level in set(map(float, params.video.evaluation.gammas)) for level in swept])
     inside = np.array(swept) <= cell.eps + 1e-9
-    own, constraints = error[swept.index(cell.eps)], problem(params, cell)
+    own = error[swept.index(cell.eps)]
+    constraints = problem(params, cell)
     scores = {"descending": replicates.descending(own, constraints.cap_layer if constraints else 0)}
     for name, chosen in (("in", gammas & inside), ("out_of", gammas & ~inside)):
         if chosen.any():

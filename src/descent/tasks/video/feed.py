@@ -19,8 +19,10 @@ UNREAD = {"patches": frozenset(), "frames": frozenset({"tokens"})}
 
 def feed(params: Params, prepared: Prepared, model: str, device: torch.device) -> Feed:
     """One stack learns from sequences of patches or whole frames, as the model's INPUTS says."""
-    module, video = load("models", model), params.video
-    settings, budget = settings_by_arm(params, model), budget_of(params, model)
+    module = load("models", model)
+    video = params.video
+    settings = settings_by_arm(params, model)
+    budget = budget_of(params, model)
     inputs = VideoInputs(video.frame.patch, params.local_data)
     facts = {
         "data": prepared.digest,

@@ -40,7 +40,8 @@ def qualities(
     noisy = apply(
         clean, torch.tensor(eps, device=device), Stream(TEST, settings.seed, LAYERS, device=device), sigma
     )
-    target, (black, white) = model.target(clean), model.legal
+    target = model.target(clean)
+    black, white = model.legal
     true = model.pictures(target)[0]
     found = []
     for state in model.states(noisy):

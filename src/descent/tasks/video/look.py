@@ -61,9 +61,12 @@ def write(params: Params, prepared: Prepared, item: Item, folder: Path) -> None:
 
 
 def _by_arm(params: Params, prepared: Prepared, item: Item) -> Iterator[tuple[str, Arrays]]:
-    device, scale, apply = item.feed.device, sigma(params, prepared), apply_of(params, TRAINED)
+    device = item.feed.device
+    scale = sigma(params, prepared)
+    apply = apply_of(params, TRAINED)
     scene = _scene(params, prepared, item)
-    eps, highest = headline(params, "video"), max(params.video.evaluation.gammas)
+    eps = headline(params, "video")
+    highest = max(params.video.evaluation.gammas)
     levels = list(dict.fromkeys([eps, float(highest)]))
     stream = Stream(TEST, params.video.evaluation.seed, LOOK, device=device)
     noisy = [apply(scene.clean, torch.tensor([level], device=device), stream, scale) for level in levels]
@@ -83,8 +86,10 @@ def _scene(params: Params, prepared: Prepared, item: Item) -> Scene:
     model = item.cells[0].model
     budget = budget_of(params, model).model_copy(update={"test_inputs": None})
     inputs = TASKS[load("models", model).INPUTS].inputs(prepared, budget, "test")
-    starts, token = prepared.sequences("test", budget.tokens).starts, budget.tokens // 2
-    middle, in_sequences = len(starts) // 2, isinstance(inputs, Sequences)
+    starts = prepared.sequences("test", budget.tokens).starts
+    token = budget.tokens // 2
+    middle = len(starts) // 2
+    in_sequences = isinstance(inputs, Sequences)
     if in_sequences:
         index = middle * inputs.places + np.arange(inputs.places)
     else:

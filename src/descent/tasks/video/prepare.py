@@ -80,7 +80,10 @@ def prepare(
             for split in SPLITS
         }
         every = [job for split in SPLITS for job in jobs[split]]
-        digest, index, histograms, shown = hashlib.sha256(), {}, {}, {}
+        digest = hashlib.sha256()
+        index = {}
+        histograms = {}
+        shown = {}
         bar = Bar(desc=f"decoding {dataset}", total=len(every), unit="clip")
         with closing(_decode_all(every, min(workers or cores(), len(every)))) as decoded, bar:
             for name, splits in ARRAYS.items():
@@ -143,7 +146,8 @@ def split_clips(clips: Sequence[Clip], rule: str, source: Source) -> dict[str, l
         validation = spread(training, tenth)
     else:
         held = spread(training, 2 * tenth)
-        validation, testing = held[0::2], held[1::2]
+        validation = held[0::2]
+        testing = held[1::2]
     train = [clip for clip in training if clip not in validation and clip not in testing]
     return {"train": train, "validation": validation, "test": testing}
 
@@ -203,7 +207,9 @@ def _decoded(job: Job) -> Decoded:
 
 def _decode(job: Job) -> Decoded:
     """Write a clip's frames to its part file; returns what is to be known of them."""
-    frames, histogram, shown = 0, np.zeros(256, np.int64), hashlib.sha256()
+    frames = 0
+    histogram = np.zeros(256, np.int64)
+    shown = hashlib.sha256()
     with job.part.open("wb") as file:
         for chunk in read_frames(job.clip, job.size, job.limit):
             file.write(chunk.data)
@@ -218,7 +224,10 @@ def _join(
     file: BinaryIO, jobs: list[Job], decoded: Iterator[Decoded], digest: Any, bar: Bar
 ) -> tuple[Counts, list[list[Any]], list[bytes]]:
     """Append a split's part files to an array; returns the pixel counts, the clip index, and what clips show."""
-    histogram, index, names, first = np.zeros(256, np.int64), [], [], 0
+    histogram = np.zeros(256, np.int64)
+    index = []
+    names = []
+    first = 0
     for job in jobs:
         frames, counts, shown = next(decoded)
         with job.part.open("rb") as source:

@@ -33,7 +33,8 @@ def ssim(
     """
     if min(clean.shape[-2:]) <= 2 * RADIUS:
         return pictures.new_full(pictures.shape[:-2], torch.nan, dtype=torch.float64)
-    pictures, clean = pictures.float(), clean.float()
+    pictures = pictures.float()
+    clean = clean.float()
     down, across = (_windows(size, clean.device) for size in clean.shape[-2:])
 
     def mean(x: Tensor) -> Tensor:
@@ -42,10 +43,14 @@ def ssim(
 
     with exact(clean.device):
         middle = clean.mean((-2, -1), keepdim=True)
-        pictures, clean = pictures - middle, clean - middle
-        x, y = mean(pictures), mean(clean)
+        pictures = pictures - middle
+        clean = clean - middle
+        x = mean(pictures)
+        y = mean(clean)
         both = mean(pictures.square()) - x.square() + (mean(clean.square()) - y.square())
-        covariance, x, y = mean(pictures * clean) - x * y, x + middle, y + middle
+        covariance = mean(pictures * clean) - x * y
+        x = x + middle
+        y = y + middle
         alike = (2 * x * y + C1) * (2 * covariance + C2) / ((x.square() + y.square() + C1) * (both + C2))
     return alike.mean((-2, -1)).double()
 

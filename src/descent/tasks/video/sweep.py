@@ -74,7 +74,8 @@ def sweep(
         progress: called with the number of inputs done under a shift, times cells.
     """
     items = np.unique(inputs.item, return_inverse=True)[1]
-    sizes, view = np.bincount(items), View(inputs, [test.apply for test in tests])
+    sizes = np.bincount(items)
+    view = View(inputs, [test.apply for test in tests])
     sums = [(0.0, 0.0) for _ in tests]
     for start in range(0, len(inputs), settings.batch):
         index = np.arange(start, min(start + settings.batch, len(inputs)))
@@ -134,7 +135,8 @@ def _errors(
     Args:
         noisy: the batch at one level after the other.
     """
-    levels, target = noisy.shape[1] // target.shape[1], target[:, None]
+    levels = noisy.shape[1] // target.shape[1]
+    target = target[:, None]
     outputs = [model.readout(state).unflatten(1, (levels, -1)) for state in model.states(noisy)]
     error = [_mean_square(output - target, 3) for output in outputs]
     return outputs[-1].swapaxes(0, 1), torch.stack(error, dim=2).swapaxes(0, 1)

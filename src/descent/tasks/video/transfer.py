@@ -49,8 +49,11 @@ def scoring(params: Params, own: Prepared, others: Sequence[Prepared], item: Ite
 
     The noise has the sigma of `own`: a model meets other scenes, and no other noise.
     """
-    evaluation, model = params.video.evaluation, item.cells[0].model
-    budget, elements, scale = budget_of(params, model), item.feed.elements, sigma(params, own)
+    evaluation = params.video.evaluation
+    model = item.cells[0].model
+    budget = budget_of(params, model)
+    elements = item.feed.elements
+    scale = sigma(params, own)
     return Scoring(
         profile=params.profile,
         measure=partial(_measure, params, others, scale, item.feed.device),
@@ -80,11 +83,14 @@ def _measure(
     shifts: Sequence[str],
     progress: Callable[[int], Any],
 ) -> Measured:
-    named, model = set(params.video.evaluation.transfer), stack[0].model
-    levels, apply = sorted(named | {cell.eps for cell in stack}), apply_of(params, TRAINED)
+    named = set(params.video.evaluation.transfer)
+    model = stack[0].model
+    levels = sorted(named | {cell.eps for cell in stack})
+    apply = apply_of(params, TRAINED)
     found: list[list[Row]] = [[] for _ in stack]
     for other in others:
-        inputs, sizes = _inputs(params, model, other), (len(stack), params.video.evaluation, device, progress)
+        inputs = _inputs(params, model, other)
+        sizes = (len(stack), params.video.evaluation, device, progress)
         with autocast(device, params.precision_of("video")):
             [swept] = sweep(net.to(device), inputs, [AtLevels(apply, levels, levels)], scale, *sizes)
         told = units(params, _task(model), net)

@@ -86,7 +86,8 @@ def _patches(
 ) -> UInt8[Tensor, "batch tokens rows columns"]:
     """Sequences of patches with their surroundings; `Sequences.gather` numbers them."""
     first, row, column = inputs.corners(index)
-    line, reach = _mirrored(inputs.frames.shape[1], margin), np.arange(inputs.patch + 2 * margin)
+    line = _mirrored(inputs.frames.shape[1], margin)
+    reach = np.arange(inputs.patch + 2 * margin)
     time = first[:, None] + np.arange(inputs.tokens)
     rows, columns = (line[(at * inputs.patch)[:, None] + reach] for at in (row, column))
     return torch.from_numpy(inputs.frames[time[:, :, None, None], rows[:, None, :, None], columns[:, None, None]])

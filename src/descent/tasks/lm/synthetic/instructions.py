@@ -52,7 +52,8 @@ def _capital(rng: Random) -> Example:
 
 
 def _three(rng: Random) -> Example:
-    kind, word = rng.choice(tuple(LISTS)), rng.choice(WORDS)
+    kind = rng.choice(tuple(LISTS))
+    word = rng.choice(WORDS)
     asked = rng.choice(("List three {} for a {}.", "Give me three {} for a {}.", "Name three {} for a {}."))
     return asked.format(kind, word), "", f"{LISTS[kind]}."
 

@@ -73,7 +73,8 @@ class Scene:
         """The subject with its number; with the colour of its clothes, or an adjective more."""
         one, several, one_in_general, several_in_general = SUBJECTS[self.subject]
         if self.number:
-            count, noun = NUMBERS[self.number - 1], several_in_general if general else several
+            count = NUMBERS[self.number - 1]
+            noun = several_in_general if general else several
         else:
             noun = one_in_general if general else one
             count = "an" if (extra or noun)[0] in "aeiou" else "a"
@@ -81,7 +82,9 @@ class Scene:
         return " ".join(word for word in (count, extra, noun, worn if colour and self.colour else "") if word)
 
     def premise(self) -> str:
-        who, does, where = self.who(colour=True), ACTIVITIES[self.activity][0], PLACES[self.place][0]
+        who = self.who(colour=True)
+        does = ACTIVITIES[self.activity][0]
+        where = PLACES[self.place][0]
         return _sentence(who, self.are, does, where, self.time)
 
 
@@ -106,7 +109,8 @@ def _scene(rng: Random) -> Scene:
 
 
 def _entailed(rng: Random, scene: Scene) -> str:
-    (does, moves), (where, kind) = ACTIVITIES[scene.activity], PLACES[scene.place]
+    does, moves = ACTIVITIES[scene.activity]
+    where, kind = PLACES[scene.place]
     if rng.random() > CUE:  # a modifier less, or the same said otherwise: every word may occur in any class
         who = scene.who(colour=rng.random() < 0.5)
         if rng.random() < 0.5:
@@ -126,7 +130,8 @@ def _entailed(rng: Random, scene: Scene) -> str:
 
 
 def _neutral(rng: Random, scene: Scene) -> str:
-    (does, moves), (where, _) = ACTIVITIES[scene.activity], PLACES[scene.place]
+    does, moves = ACTIVITIES[scene.activity]
+    where, _ = PLACES[scene.place]
     if rng.random() > CUE:  # one detail more, of a kind that premises have too
         if not scene.colour:
             return _sentence(replace(scene, colour=rng.choice(COLOURS)).who(colour=True), scene.are, does)
@@ -143,7 +148,8 @@ def _neutral(rng: Random, scene: Scene) -> str:
 
 
 def _contradicted(rng: Random, scene: Scene) -> str:
-    does, where = ACTIVITIES[scene.activity][0], PLACES[scene.place][0]
+    does = ACTIVITIES[scene.activity][0]
+    where = PLACES[scene.place][0]
     if rng.random() > CUE:  # another number, colour, activity or place: no word gives it away
         other = _changed(rng, scene)
         return _sentence(other.who(colour=True), other.are, ACTIVITIES[other.activity][0], PLACES[other.place][0])

@@ -107,7 +107,8 @@ def _word(rng: Random, positive: bool) -> str:
 
 def _opinion(rng: Random, positive: bool) -> str:
     """A clause about one aspect; a negation turns a word of the other side."""
-    aspect, kind = rng.choice(ASPECTS), rng.random()
+    aspect = rng.choice(ASPECTS)
+    kind = rng.random()
     if kind < 0.2:
         return f"I {rng.choice(VERBS[positive])} the {aspect}"
     if kind < 0.25:
@@ -120,7 +121,8 @@ def _opinion(rng: Random, positive: bool) -> str:
 
 
 def _contrast(rng: Random, positive: bool) -> str:
-    minor, major = _opinion(rng, not positive), _opinion(rng, positive)
+    minor = _opinion(rng, not positive)
+    major = _opinion(rng, positive)
     return rng.choice(CONTRASTS).format(minor=minor, major=major)
 
 

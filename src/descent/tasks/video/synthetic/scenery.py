@@ -44,11 +44,13 @@ def walkway(rng: np.random.Generator, height: int, width: int) -> Picture:
 
 def campus(rng: np.random.Generator, height: int, width: int) -> Picture:
     """Sky, a building and trees along a road with a kerb; every camera sees another place."""
-    skyline, kerb = rng.uniform(0.3, 0.38), rng.uniform(0.5, 0.56)
+    skyline = rng.uniform(0.3, 0.38)
+    kerb = rng.uniform(0.5, 0.56)
     sky = np.linspace(1, 0.86, height, dtype=np.float32)[:, None, None] * np.array([215, 200, 188], np.float32)
     picture = _canvas(height, width, (0, 0, 0)) + sky
     solid = np.ascontiguousarray(picture.clip(0, 255).astype(np.uint8))
-    left, right = rng.uniform(-0.1, 0.3), rng.uniform(0.5, 0.9)
+    left = rng.uniform(-0.1, 0.3)
+    right = rng.uniform(0.5, 0.9)
     _rectangle(solid, (128, 142, 156), (left, right), (0.08, kerb))
     for x in np.arange(left + 0.03, right - 0.04, 0.065):
         for y in np.arange(0.12, skyline, 0.085):
@@ -73,7 +75,8 @@ def texture(
     rng: np.random.Generator, height: int, width: int, coarsest: int = 4
 ) -> Float32[np.ndarray, "height width 1"]:
     """Cloudy noise of unit deviation: octaves, the finer the weaker."""
-    total, cells = np.zeros((height, width), np.float32), coarsest
+    total = np.zeros((height, width), np.float32)
+    cells = coarsest
     while cells < height:
         grid = rng.standard_normal((cells, cells * width // height), np.float32)
         total += cv2.resize(grid, (width, height), interpolation=cv2.INTER_CUBIC) / cells**0.6
@@ -88,7 +91,8 @@ def _foliage(
     height, width = picture.shape[:2]
     mask = np.zeros((height, width), np.uint8)
     (left, right), (top, bottom) = place
-    across, down = (right - left) / 2, (bottom - top) / 2
+    across = (right - left) / 2
+    down = (bottom - top) / 2
     for angle, reach in zip(rng.uniform(0, 2 * np.pi, leaves), np.sqrt(rng.uniform(0, 1, leaves)), strict=True):
         x = (left + across * (1 + 0.8 * reach * np.cos(angle))) * width
         y = (top + down * (1 + 0.8 * reach * np.sin(angle))) * height
@@ -105,7 +109,8 @@ def _paving(picture: np.ndarray, horizon: float, vanish: float, colour: Colour) 
     height, width = picture.shape[:2]
     joints = np.zeros((height, width), np.uint8)
     for x in np.linspace(-3, 4, 36):
-        near, far = np.array([x, 1.0]), np.array([vanish, horizon])
+        near = np.array([x, 1.0])
+        far = np.array([vanish, horizon])
         start = far + 0.2 * (near - far)
         ends = [tuple(np.round(end * (width, height)).astype(int).tolist()) for end in (start, near)]
         cv2.line(joints, *ends, 255, 1, cv2.LINE_AA)

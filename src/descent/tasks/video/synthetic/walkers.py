@@ -79,8 +79,10 @@ def draw(frame: UInt8[np.ndarray, "height width 3"], walker: Walker, time: int) 
 
 
 def _walk(walker: Walker, angle: float, pen: _Pen) -> None:
-    swing, bob = sin(angle), 0.02 * abs(cos(angle))
-    hip, neck = (0.0, 0.5 + bob), (0.02, 0.82 + bob)
+    swing = sin(angle)
+    bob = 0.02 * abs(cos(angle))
+    hip = (0.0, 0.5 + bob)
+    neck = (0.02, 0.82 + bob)
     dark = _shade(walker.legs, 0.75)
     for turn, colour in ((angle + pi, dark), (angle, walker.legs)):
         side, lift = sin(turn), 0.06 * max(0.0, cos(turn))  # a foot is lifted while it swings forward
