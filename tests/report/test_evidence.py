@@ -21,7 +21,7 @@ from descent.cells import grid
 from descent.config import Params
 from descent.errors import UserError
 from descent.figures.video import fig03_depth
-from descent.report import evidence, first_screen, held, published, reproduction, sections, trained
+from descent.report import evidence, first_screen, gains, held, published, reproduction, sections, trained
 from stages import evidence as stage
 from stages import figures
 from tests.fakes.cards import card
@@ -227,6 +227,7 @@ def test_a_finished_run_is_published_whole(project: Path, params: Params, made_u
             "transfer",
             "controls",
             "levels",
+            "longer",
             "sensitivity",
             "datasets",
             "trials",
@@ -347,6 +348,7 @@ def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproducti
         shifts=published.shifts(made_up, params),
         solver=held.solver(cells_table(made_up, params), params),
         longer=held.longer(cells_table(made_up, params)),
+        turned=published.longer(made_up, params),
         averages=AVERAGES,
         datasets=card().assign(dataset="ucsd"),
         trials=TRIALS,
@@ -372,7 +374,7 @@ def test_a_model_is_named_with_what_its_weights_start_from() -> None:
 
 def test_gains_of_classifiers_are_told_in_points() -> None:
     row = {"study": "controls_distilbert", "arm": "penalty", "varied": "", "trained": 6, "lost": 0} | GAINS
-    assert "| +1.23 points [+1.00 points, +1.50 points] |" in sections.controls(pd.DataFrame([row]), fake_params())
+    assert "| +1.23 points [+1.00 points, +1.50 points] |" in gains.controls(pd.DataFrame([row]), fake_params())
 
 
 def part(report: str, title: str) -> str:
@@ -570,4 +572,6 @@ def test_a_page_beside_the_parts_says_what_the_verdicts_rest_on(
 def test_a_run_without_controls_or_shifts_has_empty_tables(params: Params, made_up: pd.DataFrame) -> None:
     rows = made_up[made_up["shift"] == "gaussian"]
     assert published.controls(rows, params).empty and published.shifts(rows, params).empty
+    grid = rows[~rows["experiment"].str.startswith("plateau")]
+    assert published.longer(grid, params).empty and not gains.turned(published.longer(grid, params), params)
     assert published.transferred(rows, params).empty

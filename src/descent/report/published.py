@@ -3,7 +3,8 @@
 import pandas as pd
 
 from descent.analysis import shift_estimates, transfer
-from descent.analysis.controls import of_study
+from descent.analysis.controls import of_study, over_seeds, trained_cells
+from descent.analysis.preconditions import LONGER
 from descent.analysis.select import TRANSFER, select
 from descent.components import TASKS
 from descent.config import Params
@@ -11,6 +12,7 @@ from descent.config import Params
 CONTROLS = "controls"  # what the names of their studies begin with
 MEAN = "mean over shifts"  # in the column `shift`
 GAINS = ["gain_in", "gain_out", "inflation", "slower", "feasible"]
+SETTING = ["dataset", "model", "layers", "eps"]
 
 
 def controls(results: pd.DataFrame, params: Params) -> pd.DataFrame:
@@ -23,6 +25,21 @@ def controls(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["study", "arm", "varied"])
     of_a_share = ["feasible_low", "feasible_high", "feasible_seeds"]  # Student's interval says nothing of one
     return found[["study", *found.columns.drop(["study", *of_a_share], errors="ignore")]]
+
+
+def longer(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """What our arm gains over the baseline after twice the epochs, where a study trained for so long.
+
+    A row a data set, model, depth and level: `gain_in`, `gain_out` as of `controls.trained_cells`, and of the same
+    seeds with the epochs of the grid `gain_in_before`, `gain_out_before`, each a mean with `<column>_low`,
+    `<column>_high` and `<column>_seeds` (controls.over_seeds).
+    """
+    gains = ["gain_in", "gain_out"]
+    ours = select(trained_cells(results, params), arm=params.comparison.ours)
+    twice = ours[ours["experiment"].str.startswith(LONGER)][[*SETTING, "seed", *gains]]
+    before = ours[ours["experiment"].isin(TASKS)][[*SETTING, "seed", *gains]]
+    both = twice.merge(before, on=[*SETTING, "seed"], suffixes=("", "_before"))
+    return over_seeds(both, [*(f"{name}_before" for name in gains), *gains], by=SETTING)
 
 
 def shifts(results: pd.DataFrame, params: Params) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from descent.analysis.summary import left_out
 from descent.analysis.verdicts import CANNOT_TELL, NO_EFFECT, NOT_REPRODUCED, REPRODUCED, REVERSED
 from descent.config import Params
-from descent.report import judged, sections
+from descent.report import gains, judged, sections
 from descent.report.markdown import pipe
 from descent.report.paper_section import section
 
@@ -29,7 +29,8 @@ class Run:
         card: the scorecard.
         models: its claims on each model alone (scorecard.by_model).
         cells: summary.cells_table.
-        controls, shifts, numbers: as report.published makes them; solver, longer, selection: as report.held does.
+        controls, shifts, numbers: as report.published makes them, and turned, its `longer`; solver, longer,
+            selection: as report.held does.
         averages: sensitivity.table.
         datasets: scorecard.by_dataset.
         trials: tuning.trials.
@@ -47,6 +48,7 @@ class Run:
     numbers: pd.DataFrame
     solver: pd.DataFrame
     longer: pd.DataFrame
+    turned: pd.DataFrame
     averages: pd.DataFrame
     datasets: pd.DataFrame
     trials: pd.DataFrame
@@ -75,6 +77,7 @@ def report(run: Run) -> str:
         cells=sections.cells(run.cells, run.made, params),
         solver=sections.plain(run.solver, params),
         longer=sections.plain(run.longer, params),
+        turned=gains.turned(run.turned, params),
         averages=judged.averages(card, run.averages, run.solver, params),
         datasets=judged.by_dataset(run.datasets, params),
         selection=sections.plain(run.selection, params),
@@ -83,8 +86,8 @@ def report(run: Run) -> str:
         undecided=judged.claims(card, [CANNOT_TELL]),
         untested=judged.untested(card, params),
         models=judged.models_alone(card, run.models, params),
-        controls=sections.controls(run.controls, params),
-        shifts=sections.shifts(run.shifts, params),
+        controls=gains.controls(run.controls, params),
+        shifts=gains.shifts(run.shifts, params),
         figures=sections.figures(run.figures),
         departures=" ".join(sections.departures(params)),
         paper=section(params.video.evaluation.gammas, _sigmas(run)).strip(),

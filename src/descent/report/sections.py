@@ -26,7 +26,6 @@ SOLVER = (
 )
 PAPERS = {"constraint": "difference", "dual_optimizer": "adam", "margin": 0.0}  # whatever `objectives` says
 OF_NUPI = ("nupi_gain",)  # what other steps of the duals do not read
-NAMED = {"models": "model", "shifts": "shift", "arms": "arm"}  # where the labels of a column are
 ABSENT = "–"  # noqa: RUF001
 
 
@@ -158,40 +157,6 @@ def unlisted(trials: pd.DataFrame, params: Params) -> str:
     """The models in use of whose learning rates there are no trials; empty where there are some of each."""
     tried = set(trials["model"])
     return listed([label(params, "models", model) for _, model in in_use(params) if model not in tried])
-
-
-def controls(found: pd.DataFrame, params: Params) -> str:
-    """The gains of every arm of the studies of controls (published.controls); empty where there are none."""
-    rows = []
-    for row in found.to_dict("records"):
-        inflation = _percent(row["inflation"]).removeprefix("+")
-        named = [row["study"], label(params, "arms", row["arm"]), row["varied"]]
-        unit = "%" if params.studied(row["study"]).task == "video" else "points"
-        gains = [_interval(row, name, f"{name}_", unit) for name in ("gain_out", "gain_in")]
-        rows.append([*named, *gains, inflation, row["trained"], row["lost"]])
-    header = ["study", "arm", "value", "gain out of distribution", "in distribution", "inflation share", "cells"]
-    return pipe([*header, "diverged"], rows) if rows else ""
-
-
-def shifts(found: pd.DataFrame, params: Params) -> str:
-    """The gains under other shifts (published.shifts); empty where there are none."""
-    rows = []
-    for row in found.to_dict("records"):
-        words = [label(params, place, row[key]) for place, key in NAMED.items()]
-        unit = "%" if row["experiment"] == "video" else "points"
-        tells = "yes" if row["tells"] else "no"
-        rows.append([*words, _interval(row, "effect", unit=unit), tells, row["settings"], row["seeds"]])
-    return pipe(["model", "shift", "arm", "gain", "tells", "settings", "seeds"], rows) if rows else ""
-
-
-def _interval(row: Mapping[str, Any], name: str, prefix: str = "", unit: str = "%") -> str:
-    ends = [row[f"{prefix}low"], row[f"{prefix}high"]]
-    beside = "" if pd.isna(ends).any() else f" [{_percent(ends[0], unit)}, {_percent(ends[1], unit)}]"
-    return _percent(row[name], unit) + beside
-
-
-def _percent(value: float, unit: str = "%") -> str:
-    return ABSENT if pd.isna(value) else f"{100 * value:+.2f} {unit}"
 
 
 def figures(shown: Mapping[str, Mapping[str, Any]]) -> str:

@@ -1,0 +1,60 @@
+"""Tables of gains in REPORT.md: of controls, after twice the epochs, under other shifts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from descent.config import Params
+from descent.report.markdown import pipe
+from descent.report.sections import ABSENT, label
+
+NAMED = {"models": "model", "shifts": "shift", "arms": "arm"}  # where the labels of a column are
+
+
+def controls(found: pd.DataFrame, params: Params) -> str:
+    """The gains of every arm of the studies of controls (published.controls); empty where there are none."""
+    rows = []
+    for row in found.to_dict("records"):
+        inflation = _percent(row["inflation"]).removeprefix("+")
+        named = [row["study"], label(params, "arms", row["arm"]), row["varied"]]
+        unit = "%" if params.studied(row["study"]).task == "video" else "points"
+        gains = [_interval(row, name, f"{name}_", unit) for name in ("gain_out", "gain_in")]
+        rows.append([*named, *gains, inflation, row["trained"], row["lost"]])
+    header = ["study", "arm", "value", "gain out of distribution", "in distribution", "inflation share", "cells"]
+    return pipe([*header, "diverged"], rows) if rows else ""
+
+
+def turned(found: pd.DataFrame, params: Params) -> str:
+    """The gains with the grid's epochs and with twice as many (published.longer); empty where there are none."""
+    rows = []
+    for row in found.to_dict("records"):
+        gains = [f"gain_{where}{when}" for where in ("out", "in") for when in ("_before", "")]
+        task = params.task_of(row["model"])
+        unit = "%" if task == "video" else "points"
+        words = [_interval(row, name, f"{name}_", unit) for name in gains]
+        place = [label(params, f"tasks.{task}.datasets", row["dataset"]), label(params, "models", row["model"])]
+        rows.append([*place, row["layers"], row["eps"], row["gain_out_seeds"], *words])
+    header = ["data set", "model", "layers", "eps", "seeds", "out of distribution", "after twice the epochs"]
+    return pipe([*header, "in distribution", "after twice the epochs"], rows) if rows else ""
+
+
+def shifts(found: pd.DataFrame, params: Params) -> str:
+    """The gains under other shifts (published.shifts); empty where there are none."""
+    rows = []
+    for row in found.to_dict("records"):
+        words = [label(params, place, row[key]) for place, key in NAMED.items()]
+        unit = "%" if row["experiment"] == "video" else "points"
+        tells = "yes" if row["tells"] else "no"
+        rows.append([*words, _interval(row, "effect", unit=unit), tells, row["settings"], row["seeds"]])
+    return pipe(["model", "shift", "arm", "gain", "tells", "settings", "seeds"], rows) if rows else ""
+
+
+def _interval(row: Mapping[str, Any], name: str, prefix: str = "", unit: str = "%") -> str:
+    ends = [row[f"{prefix}low"], row[f"{prefix}high"]]
+    beside = "" if pd.isna(ends).any() else f" [{_percent(ends[0], unit)}, {_percent(ends[1], unit)}]"
+    return _percent(row[name], unit) + beside
+
+
+def _percent(value: float, unit: str = "%") -> str:
+    return ABSENT if pd.isna(value) else f"{100 * value:+.2f} {unit}"

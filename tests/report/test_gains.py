@@ -1,0 +1,39 @@
+"""What twice the epochs make of an effect, on tables made by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from descent.report import gains, published
+from tests.fakes.evidence import Made, real_params
+
+BEFORE, AFTER = 0.05, 0.02
+
+
+@pytest.fixture(scope="module")
+def results() -> pd.DataFrame:
+    """Two depths with the grid's epochs, and three seeds of one with twice as many, whose gain is another."""
+    grid = Made().video(gain=BEFORE, models=("ut",), datasets=("ucsd",), layers=(3, 5)).table()
+    grid = grid[grid["experiment"] == "video"]
+    longer = Made().video(gain=AFTER, models=("ut",), datasets=("ucsd",), layers=(3,)).table()
+    longer = longer[(longer["experiment"] == "video") & (longer["seed"] < 3)].assign(experiment="plateau_ut")
+    return pd.concat([grid, longer[longer["arm"].isin(["constrained", "unconstrained"])]], ignore_index=True)
+
+
+def test_the_effect_after_twice_the_epochs_stands_beside_that_of_the_same_seeds(results: pd.DataFrame) -> None:
+    (row,) = published.longer(results, real_params()).to_dict("records")
+    assert (row["layers"], row["gain_out_seeds"], row["gain_out_before_seeds"]) == (3, 3, 3)
+    assert row["gain_out_before"] == pytest.approx(BEFORE, abs=1e-6)
+    assert row["gain_out"] == pytest.approx(AFTER, abs=1e-6) and row["gain_in"] == pytest.approx(0, abs=1e-6)
+    other = results["seed"].eq(0) & results["arm"].eq("constrained") & results["metric"].eq("rmse")
+    moved = results.assign(value=results["value"].where(~other, results["value"] * np.exp(0.03)))
+    (row,) = published.longer(moved, real_params()).to_dict("records")
+    assert row["gain_out"] == pytest.approx(AFTER - 0.01, abs=1e-6), "a mean over three seeds"
+    assert row["gain_out_low"] < row["gain_out"] < row["gain_out_high"]
+
+
+def test_the_report_tells_both_in_percent(results: pd.DataFrame) -> None:
+    params = real_params()
+    told = gains.turned(published.longer(results, params), params)
+    (line,) = told.strip().splitlines()[2:]
+    assert line.startswith("| UCSD | UT | 3 | 0.13 | 3 | +5.00 % [") and "| +2.00 % [" in line
