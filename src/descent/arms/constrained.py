@@ -39,7 +39,7 @@ class Arm(Base):
         shape = (len(settings), layers + 1)
         self.multipliers = Multipliers(shape, problem, device)
         self.slacks = Slacks(shape, problem, device)
-        self.f = torch.zeros(shape, device=device)
+        self.f = torch.zeros(shape, device=device)  # of the newest primal step, whose forward the duals look at
         self.mean = torch.zeros(shape, device=device)
         self.seen = 0
         self._count()
@@ -71,7 +71,7 @@ class Arm(Base):
         f = again() if self.problem.dual_forward == "fresh" else self.f.detach()
         v = self._of_mean(f) if self.problem.dual_mean else violations(f, self.problem)
         self._log()
-        gap = v - self.slacks.value.data
+        gap = v - self.slacks.value.data  # of the old u: both halves of the dual step start from the same point
         self.slacks.descend(self.multipliers.value)
         self.multipliers.ascend(gap, alive)
 

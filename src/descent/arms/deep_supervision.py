@@ -26,7 +26,7 @@ class Arm(Base):
     def __init__(self, settings: list[Settings], layers: int, device: torch.device) -> None:
         linear = settings[0].weights == "linear"
         weights = torch.arange(layers + 1.0, device=device) if linear else torch.ones(layers + 1, device=device)
-        self.weights = weights / weights.sum()
+        self.weights = weights / weights.sum()  # a mean, so that the rate means what it means for one loss
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
         """The weighted mean of f_0 ... f_L."""

@@ -33,6 +33,7 @@ class Arm(Base):
         plain = objective(f, self.problem)
         if epoch < self.problem.warmup_epochs:
             return plain
+        # Where all constraints hold this is ERM, gradient and all: nothing remembers a violation, as a dual would.
         return plain + (self.problem.rho / 2 * violations(f, self.problem).clamp(min=0).square()).sum(1)
 
     def end_epoch(

@@ -29,6 +29,7 @@ class Settings(Schema):
         if diverged:
             return self.model_copy(update={"weights": [math.nan] * history["layer"].nunique()})
         weights = history.pivot(index="epoch", columns="layer", values="weight_mean")
+        # In the warm-up, and until a dual first leaves zero, the weights are ERM's: no part of what is replayed.
         moved = history.pivot(index="epoch", columns="layer", values="multiplier_mean").cumsum().sum(axis=1) > 0
         mean = (weights[moved] if moved.any() else weights).dropna().mean()
         return self.model_copy(update={"weights": mean.tolist()})

@@ -68,6 +68,7 @@ class DUST(Denoiser):
         super().__init__()
         self.layers, self.shared, self.shrink, self.kappa = layers, shared, shrink, kappa
         self.c = step_scale * torch.linalg.matrix_norm(dictionary, 2).item() ** 2
+        # c belongs to the start and stays: as a function of D it would give every step a gradient of a norm.
         copies = dictionary.expand(cells, 1 if shared else layers, *dictionary.shape)
         self.dictionaries = nn.Parameter(copies.clone())
         self.register_buffer("frozen_keys", dictionary.clone() if fixed_attention else None, persistent=False)
@@ -91,6 +92,7 @@ class DUST(Denoiser):
         signal = state.estimate if self.shared else per_cell(state.codes, dictionary.mT)
         keys = signal if self.frozen_keys is None else state.codes @ self.frozen_keys.mT
         weights = attention(keys)
+        # Mixing tokens and D commute, so that the estimate of the half step needs no product with D.
         codes = self._half_step(weights, state.codes)
         signal = self._half_step(weights, signal)
         codes = self.shrink(codes + per_cell(noisy - signal, dictionary) / self.c)

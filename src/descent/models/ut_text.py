@@ -63,7 +63,7 @@ class TextUT(nn.Module):
     def states(self, noisy: Embedded) -> list[Float[Tensor, "cells batch width"]]:
         """X_0 ... X_L as the readout sees them: averaged over the real tokens."""
         real = noisy.mask[..., None]
-        share = real / real.sum(1, keepdim=True)
+        share = real / real.sum(1, keepdim=True)  # padding must not weigh, nor a text by its length
         return [(state * share).sum(2) for state in self.unrolled.states(*noisy)]
 
     def readout(self, state: Float[Tensor, "cells *rest width"]) -> Float[Tensor, "cells *rest classes"]:
@@ -94,7 +94,7 @@ def build(settings: Settings, budget: Budget, inputs: TextInputs, layers: int, s
         layers=layers,
         width=table.shape[-1],
         start="xavier",
-        gain=1.0,
+        gain=1.0,  # from zero, as for video, W_f would begin as attention alone
         residual=settings.residual,
         exact_beta=settings.exact_beta,
         decouple=settings.decouple,

@@ -109,7 +109,7 @@ class ViT(PretrainedBackbone):
 
     def states(self, noisy: Float[Tensor, "1 batch rows columns"]) -> list[Float[Tensor, "1 batch patches width"]]:
         """X_0 ... X_L without the [CLS] token."""
-        pixels = self.processor.target(noisy).squeeze(0)
+        pixels = self.processor.target(noisy).squeeze(0)  # noise is resized with the frame: it is on the video
         return [state[None, :, 1:] for state in self.hidden_states(pixel_values=pixels)]
 
     def readout(self, state: Float[Tensor, "1 batch patches width"]) -> Float[Tensor, "1 batch 3 s s"]:

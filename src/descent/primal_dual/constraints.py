@@ -20,6 +20,7 @@ def violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tenso
     same at every layer though losses differ by a factor of a hundred.
     """
     k = problem.cap_layer
+    # Detached, a layer could not meet its constraint by making the one before it worse.
     previous = f[:, k:-1] if problem.through_previous else f[:, k:-1].detach()
     first = f[:, k : k + 1]
     following = f[:, k + 1 :]
@@ -34,6 +35,7 @@ def violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tenso
     else:
         cap = _log(first) - _log(most, f)
         descents = _log(following) - _log(previous) - _log(keep, f)
+    # Zeros below the cap, so that entry l is layer l's wherever the cap stands.
     return torch.cat([torch.zeros_like(f[:, :k]), cap, descents], dim=1)
 
 

@@ -51,11 +51,11 @@ class Multipliers:
 
     def ascend(self, gap: Float[Tensor, "cells depth"], alive: Bool[Tensor, " cells"]) -> None:
         """Count one batch's gap; every `dual_every` batches, step and project. Frozen cells stay put."""
-        self.gap += torch.where(alive[:, None], gap, 0.0)
+        self.gap += torch.where(alive[:, None], gap, 0.0)  # a lost cell's is no number, and would stay in the sum
         self.seen += 1
         if self.seen < self.every:
             return
-        before = self.value.data.clone()
+        before = self.value.data.clone()  # the step is made at rate 1, and then shortened to each cell's own
         self.value.grad = self.gap / self.seen - self.decay * before
         self.optimizer.step()
         after = (before + self.lr * (self.value.data - before)).clamp(min=0)

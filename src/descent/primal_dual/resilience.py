@@ -27,6 +27,7 @@ class Slacks:
         """One projected step on h(u) - lambda u, whose minimum is u = lambda / rho; Adam's step may pass it."""
         if self.problem.resilience != "slacks":
             return
+        # h'(u) = rho u against lambda: a slack grows where holding the constraint costs more than relaxing it.
         self.value.grad = self.problem.rho * self.value.data - multipliers.detach()
         self.optimizer.step()
         self.value.data.clamp_(min=0)

@@ -91,6 +91,7 @@ def train(
     cells = next(model.parameters()).shape[0]
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[primal.kind]
     moments = {"betas": tuple(settings.betas), "weight_decay": primal.weight_decay}
+    # One step for all cells: Adam works number by number, so that in it no cell meets another.
     optimizer = kind(model.parameters(), lr=lr, fused=True, **moments)
     run = Run(
         alive=torch.ones(cells, dtype=torch.bool, device=device),
@@ -101,7 +102,7 @@ def train(
     )
     parts = {"model": model, "optimizer": optimizer, "arm": arm}
     checkpoint.restore(parts, run, device)
-    if settings.compile:
+    if settings.compile:  # behind the checkpoint, which knows nothing of it
         task.compile(settings.compile)
     saved = time.monotonic()
     for epoch in range(len(run.history), epochs):
@@ -143,7 +144,7 @@ def _epoch(
     draw = partial(task.batch, epoch)
     ahead = run.alive.device.type == "cuda"
     for step, batch in enumerate(in_turn(draw, task.steps, ahead)):
-        for group in optimizer.param_groups:
+        for group in optimizer.param_groups:  # by the step: in stairs it would depend on how long an epoch is
             group["lr"] = lr * rate(settings, (epoch + step / task.steps) / epochs)
         f, norm = primal_dual_step(model, task.losses, batch, arm, optimizer, settings, run.alive, epoch)
         total = total + f
@@ -172,9 +173,11 @@ def primal_dual_step(
         f = losses(model, batch)
     alive &= (arm.watched(f.detach()) < settings.diverged_above).all(1)  # false for NaN too
     optimizer.zero_grad()
+    # No cell has another's weights in its loss, so that of the sum each gets its own gradient; and a lost cell's
+    # loss is left out, not multiplied by zero, which leaves a NaN what it is.
     torch.where(alive, arm.objective(f, epoch), 0.0).sum().backward()
     norm = clip(list(model.parameters()), settings.clip_norm, alive)
-    if alive.device.type != "cpu" or not alive.all():
+    if alive.device.type != "cpu" or not alive.all():  # a GPU is not asked: its host would wait for the answer
         _freeze(optimizer, alive)
     optimizer.step()
     arm.update(lambda: _again(model, losses, batch, settings), alive, epoch)
@@ -194,6 +197,7 @@ def clip(parameters: list[nn.Parameter], limit: float, alive: Bool[Tensor, " cel
 
     A cell whose gradient is not finite though its losses are leaves `alive` too.
     """
+    # One norm a cell: with one for the stack a cell's steps would depend on its neighbours.
     norms = [torch.linalg.vector_norm(p.grad.flatten(1), dim=1) for p in parameters]
     norm = torch.linalg.vector_norm(torch.stack(norms), dim=0)
     alive &= norm.isfinite()
@@ -230,6 +234,7 @@ def _select(
     model: nn.Module, run: Run, worst: Tensor, last: Tensor, selection: str, tolerance: float, epoch: int
 ) -> None:
     """Keep this epoch's weights for the cells that it improves: a smaller miss first, then a smaller loss."""
+    # What was never kept stays at infinity, so that the first epoch with a finite loss is better.
     missed = (worst - tolerance).clamp(min=0) if selection == "feasible" else torch.zeros_like(worst)
     better = (missed < run.missed) | ((missed == run.missed) & (last < run.score)) | (selection == "final")
     better &= run.alive & last.isfinite()

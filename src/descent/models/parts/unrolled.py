@@ -63,6 +63,7 @@ class UT(Denoiser):
         self, attend: Tensor, feedforward: Tensor, bias: Tensor, tokens: Tensor, mask: Tensor | None
     ) -> Tensor:
         tokens = attention(per_cell(tokens, attend.mT), self.exact_beta, mask) @ tokens
+        # Symmetric by construction, as a gradient step on an energy needs: the theory speaks of no other W_s.
         step = per_cell(tokens, -(feedforward + feedforward.mT) / 2) + bias[:, None, None]
         return (tokens + step if self.residual else step).relu()
 

@@ -19,6 +19,7 @@ def squared_error(
     Args:
         patch_loss: the squared norm summed over a patch's pixels (the paper's R0 fits no other) or averaged.
     """
+    # In float32, whatever the model computed in: a layer's loss may be a thousandth of the one before.
     error = (estimate.float() - clean).square().flatten(1).mean(1)
     return error * estimate.shape[-1] if patch_loss == "sum" else error
 
