@@ -37,7 +37,7 @@ def render(results: pd.DataFrame, params: Params, task: str, label: str) -> Figu
     grid = figure.add_gridspec(len(rows), 1, height_ratios=[1.6 + count for count in rows])
     for place, (name, table) in enumerate(zip(names, tables, strict=True)):
         axes = figure.add_subplot(grid[place], sharex=figure.axes[0] if figure.axes else None)
-        _draw(axes, table, params.comparison.baseline)
+        _draw(axes, table, params.comparison.baseline, params.studied(name).vary)
         axes.set_title(_title(params, name, table), loc="left")
     if not names:
         axes = figure.add_subplot(grid[0])
@@ -68,7 +68,7 @@ def _title(params: Params, name: str, table: pd.DataFrame) -> str:
     return f"{ablations.title(study)}, $L={study_cells(params, name)[0].layers}$, {told}"
 
 
-def _draw(axes: Axes, table: pd.DataFrame, baseline: str) -> None:
+def _draw(axes: Axes, table: pd.DataFrame, baseline: str, vary: str | None) -> None:
     axes.axvline(0, color="black", linewidth=0.6, zorder=1)
     for word, place in COLUMNS.items():
         look = {"ha": "center", "va": "bottom", "color": style.GREY, "fontsize": 7}
@@ -77,7 +77,10 @@ def _draw(axes: Axes, table: pd.DataFrame, baseline: str) -> None:
         if row["arm"] != baseline and row["trained"] and not row["lost"]:  # the zero map would set the scale
             _draw_gains(axes, row, place)
         _write(axes, row, place, row["arm"] == baseline)
-    labels = [style.name(row.arm) + (f" ({row.varied})" if row.varied else "") for row in table.itertuples()]
+    words = [" ".join(filter(None, [vary, row.varied])) if row.varied else "" for row in table.itertuples()]
+    labels = [
+        style.name(arm) + (f" ({word})" if word else "") for arm, word in zip(table["arm"], words, strict=True)
+    ]
     axes.set_yticks(range(len(table)), labels)
     axes.set_ylim(len(table) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
