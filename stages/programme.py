@@ -8,6 +8,7 @@ from descent.report import rerun
 
 def main(*words: str) -> None:
     """Print the estimate; with words run these parts, and print what becomes of them beside what is published."""
+    rerun.restore()
     params = config.load()
     costs = []
     asked = {folder: rerun.of_part(folder, params) for folder in rerun.chosen(params, words)}

@@ -2,9 +2,7 @@
 
 import sys
 
-from descent import config, errors, paths
-from descent.components import TASKS
-from descent.errors import UserError
+from descent import components, config, errors, paths
 from descent.runner import executor
 from descent.runner.announced import announce
 from descent.runner.items import train
@@ -16,12 +14,11 @@ def main(task: str, dataset: str, *models: str) -> None:
     """Write data/runs/<task>/<dataset>/<model>/."""
     params = config.load()
     executor.use(params)
-    if task not in TASKS:
-        raise UserError(f"unknown task {task!r}; known: {', '.join(TASKS)}")
+    components.check_task(task)
     shifted.check(params, task)
-    paths.runs_folder(task, dataset).mkdir(parents=True, exist_ok=True)
     names = models or getattr(params, task).models
     items = [of_model(params, task, dataset, model) for model in names]
+    paths.runs_folder(task, dataset).mkdir(parents=True, exist_ok=True)
     announce(params, task, dataset, *names)
     train(f"{task}-{dataset}", items)
 

@@ -205,6 +205,15 @@ def test_a_component_that_is_not_there_or_broken_ends_in_one_sentence_with_the_k
     monkeypatch.setattr(components, "HERE", tmp_path)
     with pytest.raises(Exception, match=r"mute\.py has no LABEL"):
         components.declared("shifts", "mute")
+    (folder / "mute.py").write_text("LABEL = 'quiet'\nTASKS = ('video',)\n")
+    with pytest.raises(Exception, match=r"mute\.py has no ENERGY: every file of that folder has"):
+        components.declared("shifts", "mute")
+    (folder / "lost.py").write_text("LABEL, TASKS, ENERGY = 'lost', ('video',), True\n")
+    with pytest.raises(Exception, match=r"lost\.py has no LABEL"):
+        components.declared("shifts", "lost")
+    (folder / "lost.py").write_text("LABEL = 'lost'\nTASKS = ('video',)\nENERGY = True\nLIKE = 'mut'\n")
+    with pytest.raises(Exception, match=r"LIKE in .*lost\.py: unknown name 'mut'; known: lost, mute"):
+        components.declared("shifts", "lost")
     with pytest.raises(Exception, match=r"torn\.py is not Python"):
         components.declared("shifts", "torn")
 

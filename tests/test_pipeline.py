@@ -132,6 +132,14 @@ def test_a_stage_depends_on_no_code_that_it_does_not_import(name: str, item: dic
         assert reads or any(file == dep or file.startswith(f"{dep}/") for file in files), dep
 
 
+def test_scores_depend_on_what_chooses_the_constraints_and_those_of_studies_on_what_a_study_is() -> None:
+    """What Params.held_to and studied read enters no weights, so no trained cell tells of it."""
+    for name, stage in STAGES.items():
+        if name.startswith("evaluate_"):
+            assert "comparison" in stage["params"], name
+    assert {"study", "profiles.${profile}"} <= set(STAGES["evaluate_studies"]["params"])
+
+
 def test_paths_that_stages_depend_on_exist_or_are_made_by_another_stage() -> None:
     made = {out for name, item in CASES for out in outputs(name, item)}
     for name, item in CASES:

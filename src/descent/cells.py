@@ -5,6 +5,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from descent.components import TASKS
 from descent.config import Params
 
 WHY = ("experiment", "varied")  # of a cell's identity: why it is trained, which does not change its weights
@@ -55,6 +56,16 @@ def grid(params: Params, task: str, dataset: str, model: str) -> list[Cell]:
         for seed in sorted(set(levels.seeds))
         for eps in sorted({*map(float, levels.eps), headline(params, task)})
     ]
+
+
+def searched(params: Params, cell: Cell) -> bool:
+    """Whether trials choose a cell's setting: in the grid of a task, of an arm that its search varies, all but the
+    first seed's, which is the value in use."""
+    task = params.task_of(cell.model)
+    search = getattr(getattr(params, task), "search", None)
+    if cell.experiment not in TASKS or search is None or not search.arms.get(cell.arm):
+        return False
+    return cell.seed != min(getattr(params.budget, task).seeds)
 
 
 def reference_cells(params: Params, dataset: str, model: str) -> list[Cell]:

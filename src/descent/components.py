@@ -58,14 +58,19 @@ def load(place: str, name: str) -> ModuleType:
     return module
 
 
+def check_task(task: str) -> None:
+    """Raises UserError, with the known ones, where there is no such task."""
+    if task not in TASKS:
+        raise UserError(f"unknown task {task!r}; known: {', '.join(TASKS)}")
+
+
 def of_task(task: str, part: str) -> ModuleType:
     """The module of a task that has this name in every task's folder.
 
     Raises:
         UserError: there is no such task.
     """
-    if task not in TASKS:
-        raise UserError(f"unknown task {task!r}; known: {', '.join(TASKS)}")
+    check_task(task)
     return import_module(f"descent.tasks.{task}.{part}")
 
 
@@ -73,13 +78,19 @@ def declared(place: str, name: str) -> dict[str, Any]:
     """The literals in capitals at the top of a component's file, without importing it.
 
     Raises:
-        UserError: there is none of that name, it is not Python, or it has no label.
+        UserError: there is none of that name, it is not Python, it lacks something that every one says, or is like
+            another that there is not.
     """
     check(place, name, place)
     path = _folder(place) / f"{name}.py"
     found = dict(_literals(path, path.stat().st_mtime_ns))
     if not isinstance(found.get("LABEL"), str):
         raise UserError(f"{path} has no LABEL, the words that figures show for it")
+    missing = [word for word in PLACES[place] if word.isupper() and word not in found]
+    if missing:
+        raise UserError(f"{path} has no {', '.join(missing)}: every file of that folder has, as a plain literal")
+    if "LIKE" in found:
+        check(place, found["LIKE"], f"LIKE in {path}")
     return found
 
 

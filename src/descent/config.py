@@ -6,7 +6,7 @@ never load torch; who computes with one validates it against the schema in its c
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import Field, model_validator
 
@@ -15,7 +15,7 @@ from descent.errors import UserError
 from descent.io.core_yaml import read
 from descent.primal_dual.problem import Problem
 from descent.runner.schema import ALONE, Ray, Shares
-from descent.schema import Device, Grid, NonNegative, Precision, Schema, validated
+from descent.schema import Device, Grid, ModelSection, NonNegative, ObjectiveSection, Precision, Schema, validated
 from descent.study import Study
 from descent.tasks.lm import schema as lm
 from descent.tasks.text import schema as text
@@ -41,6 +41,16 @@ class Profile(Schema):
 SOURCES = {"video": video.Source, "text": text.Source, "lm": lm.Source}
 
 
+@runtime_checkable
+class Trained(Protocol):
+    """What tells which constraints a cell is held to: a Cell, or a row of results."""
+
+    experiment: str
+    dataset: str
+    model: str
+    varied: str
+
+
 class Params(Schema):
     profile: str
     eps: NonNegative
@@ -54,12 +64,12 @@ class Params(Schema):
     arms: Grid[str]
     comparison: Comparison
     studies: list[str]
-    objectives: dict[str, dict[str, Any]]
+    objectives: dict[str, ObjectiveSection]
     video: video.Video
     text: text.Text
     lm: lm.LanguageModel
     shifts: dict[str, dict[str, Any]]
-    models: dict[str, dict[str, Any]]
+    models: dict[str, ModelSection]
     training: Training
     study: dict[str, dict[str, Any]]
     profiles: dict[str, Profile]
@@ -74,6 +84,7 @@ class Params(Schema):
         names.known("comparison (of arms)", [self.comparison.ours, self.comparison.baseline], self.arms)
         names.known("studies", self.studies, self.study)
         names.known("objectives", self.objectives, self.components["arms"])
+        names.endless("objectives", {arm: own.get("like") for arm, own in self.objectives.items()})
         for task in components.TASKS:
             section = getattr(self, task)
             grids = getattr(self.budget, task)
@@ -91,6 +102,8 @@ class Params(Schema):
             for model in section.models:
                 names.known("models", [model], self.models)
                 names.known(f"profiles.{self.profile}.{task}.models", [self._root(model)], grids.models)
+            if (search := getattr(section, "search", None)) is not None:
+                names.known(f"{task}.search.arms", search.arms, self.components["arms"])
             for name in self.tokenizers(task):
                 names.known(f"profiles.{self.profile}.{task}.tokenizers", [name], grids.tokenizers)
         return self
@@ -213,6 +226,21 @@ class Params(Schema):
         known = {key: value for key, value in values.items() if key != "lr"}
         return validated(Problem, known, f"objectives.{arms[0]} of {model} on {dataset}")
 
+    def held_to(self, cell: Trained) -> Problem | None:
+        """`problem` of a cell, whatever its arm: a study's, where it varies an arm that enforces constraints."""
+        if cell.experiment in components.TASKS:
+            return self.problem(cell.dataset, cell.model)
+        study = self.studied(cell.experiment)
+        changed = study.variants().get(cell.varied, {}) if study.arm in self.enforcing else {}
+        return self.problem(cell.dataset, cell.model, changed)
+
+    def varies(self, name: str) -> str | None:
+        """What a study varies, as the profile in use has it."""
+        return self._study(name).get("vary")
+
+    def _study(self, name: str) -> dict[str, Any]:
+        return {"values": [], "seeds": [0]} | self.study[name] | self.budget.studies.get(name, {})
+
     def studied(self, name: str) -> Study:
         """A study as the profile in use has it.
 
@@ -220,8 +248,7 @@ class Params(Schema):
             UserError: no study of that name, or one that is not right.
         """
         _told("studies", [name], self.study, self.profile)
-        values = {"values": [], "seeds": [0]} | self.study[name] | self.budget.studies.get(name, {})
-        study = validated(Study, values, f"study.{name}")
+        study = validated(Study, self._study(name), f"study.{name}")
         where = f"study.{name}"
         for arm in (study.arm, *study.beside):
             components.check("arms", arm, where)
@@ -237,7 +264,7 @@ class Params(Schema):
 
     def valued(self, name: str) -> bool:
         """Whether the profile in use has values for what a study varies, or it varies nothing."""
-        return self.study[name].get("vary") is None or bool(self.budget.studies.get(name, {}).get("values"))
+        return self.varies(name) is None or bool(self.budget.studies.get(name, {}).get("values"))
 
     def runs(self, study: Study) -> bool:
         """Whether a study's data set and model are in use, or it runs alone; else its stages make nothing."""

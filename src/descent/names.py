@@ -39,3 +39,16 @@ def judged(task: str, section: Any, grids: Any, profile: str) -> None:
             f"profiles.{profile}.video.tokens: a sequence of {grids.tokens} patches, of which each has {pixels} "
             "pixels, would be taken for a frame; take fewer"
         )
+
+
+def endless(where: str, like: dict[str, str | None]) -> None:
+    """Raises ValueError where a section is like one that is like it, in however many steps."""
+    for name in like:
+        seen, at = [name], like[name]
+        while at in like and at not in seen:
+            seen.append(at)
+            at = like[at]
+        if at in seen:
+            raise ValueError(
+                f"{where}: {' is like '.join([*seen, at])}, which says nothing: name another, or none"
+            )

@@ -5,6 +5,7 @@ import re
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from typing_extensions import TypedDict
 
 from descent.errors import UserError
 
@@ -43,6 +44,34 @@ class Schema(BaseModel):
     """Immutable, no unknown key, no silent conversion."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+Values = dict[str, Any]
+
+
+class ObjectiveSection(TypedDict, total=False):
+    """An arm's values of the objective, and the sections in it that replace them: of models, of data sets."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)
+    like: str
+    models: dict[str, Values]
+    datasets: dict[str, dict[str, Values]]
+
+
+class ModelSection(TypedDict, total=False):
+    """A model's settings, and in it what the cells of single arms have in their place."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)
+    tokenizer: str
+    arms: dict[str, Values]
+
+
+class BudgetSection(TypedDict, total=False):
+    """A model's budget in a profile; the model's own schema holds the rest of it."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)
+    layers: Grid[Count]
+    arms: dict[str, Values]
 
 
 class OneOf(Schema):

@@ -25,7 +25,7 @@ class Study(Schema):
     vary: str | None
     named: dict[str, dict[str, Any]] = Field(default_factory=dict)
     overrides: dict[str, Any]
-    values: Once[float | str]
+    values: Once[bool | int | float | str]
     seeds: Grid[Seed]
 
     @model_validator(mode="after")
@@ -42,7 +42,7 @@ class Study(Schema):
             return {name: self.overrides | values for name, values in self.named.items()}
         if self.vary is None:
             return {"": self.overrides}
-        return {str(value): self.overrides | {self.vary: value} for value in self.values}
+        return {_word(value): self.overrides | {self.vary: value} for value in self.values}
 
     def trained(self) -> list[tuple[str, str]]:
         """The arms of a seed's cells, each with its word in the column `varied`: those beside as they are, and the
@@ -55,3 +55,9 @@ class Study(Schema):
         if arm == self.arm:
             return self.variants()[varied]
         return {RATE: self.variants()[varied][RATE]} if self.vary == RATE else None
+
+
+def _word(value: bool | int | float | str) -> str:
+    """A value in the column `varied` and in names of folders, where 1 has always been 1.0."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return str(float(value)) if whole else str(value)

@@ -106,7 +106,7 @@ def as_llama(values: Params, folder: Path, shrink: int = 1) -> tuple[Params, Ins
         shrink: how many times narrower, for a test.
     """
     paper = values.model_copy(update={"profile": "paper"})
-    made_up = shapes.random_weights(paper, MODEL, shapes.pretrained(paper, MODEL), shrink)
+    made_up = shapes.random_weights(MODEL, shapes.pretrained(paper, MODEL), shrink)
     own = extrapolated.with_budget(paper, MODEL, made_up)
     return own, standin(own, "alpaca", MODEL, folder, shrink)
 

@@ -155,7 +155,7 @@ def test_a_stand_in_model_has_the_shape_of_the_pretrained_one(tmp_path: Path) ->
     params = load(PARAMS).model_copy(update={"profile": "paper"})
     shape = shapes.pretrained(params, "distilbert")
     own = extrapolated.with_budget(
-        params, "distilbert", shapes.random_weights(params, "distilbert", shape, 4) | {"layers": [1], "batch": 2}
+        params, "distilbert", shapes.random_weights("distilbert", shape, 4) | {"layers": [1], "batch": 2}
     )
     cell = next(cell for cell in grid(own, "text", "imdb", "distilbert") if cell.seed == 0)
     feed = of_task("text", "feed").feed(own, standin(own, "imdb", "distilbert", tmp_path, 4), "distilbert", CPU)

@@ -457,7 +457,7 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     params: Params, made_up: pd.DataFrame, tmp_path: Path
 ) -> None:
     folder = tmp_path / "small-1"
-    sentence, picture, verdicts, legend, scope = screen(params, card(), made_up, folder).split("\n\n")
+    sentence, picture, verdicts, hidden, legend, scope = screen(params, card(), made_up, folder).split("\n\n")
     assert sentence.startswith(
         "**1 of the paper's 3 primary claims is reproduced on real data** (1 cannot tell, 1 not tested, up to 27 "
         "settings and 8 seeds a claim). On validation data the loss falls at every layer in "
@@ -472,7 +472,8 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert head == "| claim | the paper | here | verdict |" and len(rows) == 3
     assert rows[0].endswith(" | 2 % (1 to 3) | **reproduced** |") and "; 5 % (" in rows[0]
     assert " | – | **not tested**" in rows[2]  # noqa: RUF001
-    assert legend.startswith("*ERM* is plain training")
+    assert hidden.startswith("- **Models of video that a precondition keeps out**") and hidden.count("\n") == 0
+    assert legend.startswith("*ERM* is plain training") and "*Not tested*" in legend
     assert scope.startswith("Scope of what was tested: UT on Avenue and UCSD; samples"), (
         "what fails a precondition is no part of it"
     )

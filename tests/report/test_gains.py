@@ -32,8 +32,19 @@ def test_the_effect_after_twice_the_epochs_stands_beside_that_of_the_same_seeds(
     assert row["gain_out_low"] < row["gain_out"] < row["gain_out_high"]
 
 
+def test_a_pair_of_which_a_cell_diverged_is_counted_and_in_no_mean(results: pd.DataFrame) -> None:
+    own = results["experiment"].eq("plateau_ut") & results["seed"].eq(1) & results["arm"].eq("unconstrained")
+    assert (own & results["metric"].eq("diverged")).any()
+    lost = results["metric"].eq("diverged") & own
+    wild = results["metric"].eq("rmse") & own
+    moved = results.assign(value=results["value"].mask(lost, 1.0).mask(wild, 200.0))
+    (row,) = published.longer(moved, real_params()).to_dict("records")
+    assert (row["gain_out_seeds"], row["gain_out_before_seeds"], row["lost"]) == (2, 2, 1)
+    assert row["gain_out"] == pytest.approx(AFTER, abs=1e-6)
+
+
 def test_the_report_tells_both_in_percent(results: pd.DataFrame) -> None:
     params = real_params()
     told = gains.turned(published.longer(results, params), params)
     (line,) = told.strip().splitlines()[2:]
-    assert line.startswith("| UCSD | UT | 3 | 0.13 | 3 | +5.00 % [") and "| +2.00 % [" in line
+    assert line.startswith("| UCSD | UT | 3 | 0.13 | 3 | 0 | +5.00 % [") and "| +2.00 % [" in line

@@ -68,6 +68,7 @@ def test_params_yaml_is_the_part_s_while_it_runs_and_then_as_it_was(
         return SimpleNamespace(returncode=code)
 
     monkeypatch.setattr(rerun, "FILE", file)
+    monkeypatch.setattr(rerun, "KEPT", tmp_path / "params.yaml.kept")
     monkeypatch.setattr(subprocess, "run", ran)
     (tmp_path / folder.name).mkdir()
     (tmp_path / folder.name / "params.yaml").write_text((ROOT / folder / "params.yaml").read_text())
@@ -80,6 +81,41 @@ def test_params_yaml_is_the_part_s_while_it_runs_and_then_as_it_was(
     assert words[:3] == ["dvc", "exp", "run"] and words[-1] == f"again-{folder.name}" and "--temp" in words
     assert values["profile"] == "small" and (values["local_data"], values["device"]) == ("/copies", "cpu")
     assert file.read_text() == "eps: 1  # a comment of the user's\n"
+
+
+def test_a_run_that_was_killed_left_the_user_s_file_and_one_that_ends_keeps_what_the_user_changed_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = rerun.chosen(config.load(), [])[0]
+    own = config.load(folder / "params.yaml").model_copy(update={"local_data": "/copies", "device": "cpu"})
+    part, file, kept = ROOT / folder, tmp_path / "params.yaml", tmp_path / "params.yaml.kept"
+    monkeypatch.setattr(rerun, "FILE", file)
+    monkeypatch.setattr(rerun, "KEPT", kept)
+    file.write_text("eps: 1\n")
+
+    class Killed(BaseException):
+        pass
+
+    def killed(words: list[str], check: bool) -> SimpleNamespace:
+        assert kept.read_text() == "eps: 1\n"
+        file.unlink()  # so that not even the clean-up gets to its end
+        raise Killed
+
+    monkeypatch.setattr(subprocess, "run", killed)
+    with pytest.raises(FileNotFoundError):
+        rerun.run(part, own)
+    rerun.restore()
+    assert file.read_text() == "eps: 1\n" and not kept.exists()
+    rerun.restore()
+    assert file.read_text() == "eps: 1\n", "there is nothing left to put back"
+
+    def changed(words: list[str], check: bool) -> SimpleNamespace:
+        file.write_text("eps: 2\n")
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(subprocess, "run", changed)
+    rerun.run(part, own)
+    assert file.read_text() == "eps: 2\n" and not kept.exists()
 
 
 def test_the_estimate_is_a_line_a_part_and_their_sum(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from descent.cells import Cell, grid
+from descent.cells import Cell, grid, searched
 from descent.config import Params
 from descent.runner import store
-from descent.runner.search import known_beforehand, rank, trials
+from descent.runner.search import rank, trials
 from descent.schema import validated
 from descent.tasks.common.items import setting
 from descent.tasks.text.data import Texts, Tokens
@@ -142,8 +143,13 @@ def test_arms_that_vary_nothing_are_as_many_seeds_beside_the_search_of_another()
             own == used[cell] for cell, own in settings.items() if cell.arm == "unconstrained" or not number
         )
         names = {cell: f"{cell}" for cell in settings}
-    known = known_beforehand(used, SEARCH)
-    assert set(known) == {cell for cell in used if cell.arm == "unconstrained" or cell.seed == 0}
+    params = text_params(RATE | {f"{BUDGET}.seeds": [1, 0, 2]})
+    plain = params.model_copy(update={"text": params.text.model_copy(update={"search": SEARCH})})
+    assert {cell for cell in used if searched(plain, cell)} == {
+        cell for cell in used if cell.arm == "constrained" and cell.seed
+    }
+    study = replace(next(cell for cell in used if cell.seed == 2), experiment="alpha")
+    assert not searched(plain, study), "studies are never searched"
     *_, alone = asked_settings(SEARCH, lambda trial, cell: 0.5, number=3)
     assert {cell: settings[cell] for cell in alone} == alone, "whoever is beside it"
 

@@ -8,7 +8,18 @@ from jaxtyping import Float
 from scipy import stats
 
 from descent.analysis.lost import ZERO, as_chance, as_zero
-from descent.analysis.select import CELL, TRAINED, average, check_named, last_layer, mean, measured, select, sweep
+from descent.analysis.select import (
+    CELL,
+    TRAINED,
+    average,
+    check_named,
+    in_distribution,
+    last_layer,
+    mean,
+    measured,
+    select,
+    sweep,
+)
 from descent.analysis.summary import PAIR, cells_table, first_constrained
 from descent.analysis.verdicts import LEVEL
 from descent.cells import study_cells
@@ -180,7 +191,7 @@ def _scores(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def _either_side(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The rows up to the training level, and those above."""
-    inside = rows["gamma"] <= rows["eps"] + 1e-9
+    inside = in_distribution(rows["gamma"], rows["eps"])
     return rows[inside], rows[~inside]
 
 

@@ -35,7 +35,7 @@ def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
     judged = []
     for claim, told in facts.groupby("claim", sort=False):
         own = pairs[pairs["claim"] == claim]
-        gone = again.replaced(own, trained[trained["experiment"] == CLAIMS[claim].experiment], folders)
+        gone = _gone(str(claim), own, trained, folders)
         judged.append(left := again.without(gone, own))
         holding = sorted(set(left["part"]))
         if len(holding) > 1 or (holding and gone):
@@ -59,7 +59,7 @@ def resting(folders: Sequence[Path]) -> list[Path]:
         if claim.primary:
             own = pairs[pairs["claim"] == name]
             told = facts[facts["claim"] == name]
-            gone = again.replaced(own, trained[trained["experiment"] == claim.experiment], folders)
+            gone = _gone(name, own, trained, folders)
             passing = told[(told["model"] != WHOLE) & (told["why"] == "")]
             found |= set(again.without(gone, passing)["part"])
     return [folders[part] for part in sorted(found)]
@@ -97,6 +97,22 @@ def replaced(folders: Sequence[Path]) -> set[tuple[str, str, int]]:
     found = cells(folders)
     grid = found[found["experiment"].isin(TASKS) & found["trained"]]
     return again.replaced(grid, grid, folders)
+
+
+def gone(claim: str, folders: Sequence[Path]) -> set[tuple[str, str, int]]:
+    """`replaced`, of what a claim rests on: a part that lacks the claim's cells takes no other's place in it.
+
+    Raises:
+        UserError: as of joined.
+    """
+    pairs = _stacked([grounds.load(folder)[0] for folder in folders])
+    return _gone(claim, pairs[pairs["claim"] == claim], cells(folders), folders)
+
+
+def _gone(
+    claim: str, pairs: pd.DataFrame, trained: pd.DataFrame, folders: Sequence[Path]
+) -> set[tuple[str, str, int]]:
+    return again.replaced(pairs, trained[trained["experiment"] == CLAIMS[claim].experiment], folders)
 
 
 def _of_one(told: pd.DataFrame, holding: Sequence[int]) -> list[dict]:

@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, Int64
 
 from descent.analysis import bootstrap
 from descent.analysis.results import Row
+from descent.analysis.select import in_distribution
 from descent.cells import Cell
 from descent.schema import Evaluation
 from descent.training.noise import RESAMPLES
@@ -45,7 +46,7 @@ def accuracies(
         levels: the uniform sweep, rising.
     """
     accuracy = mean(hits, sizes, resamples)
-    inside = np.array(levels) <= eps + 1e-9
+    inside = in_distribution(np.array(levels), eps)
     scores = {"area": np.trapezoid(accuracy, levels, axis=0)}
     for name, chosen in (("in", inside), ("out_of", ~inside)):
         if chosen.any():

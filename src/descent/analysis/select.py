@@ -1,7 +1,7 @@
 """What everyone does to rows of the results table: choose, keep numbers, average over what was named."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,14 @@ def select(table: pd.DataFrame, **values: Any) -> pd.DataFrame:
 def measured(results: pd.DataFrame) -> pd.DataFrame:
     """The rows that hold a number: the NaN or infinity of a cell that diverged is no measurement."""
     return results[np.isfinite(results["value"])]
+
+
+Levels = TypeVar("Levels", pd.Series, np.ndarray, float)
+
+
+def in_distribution(gamma: Levels, eps: Levels | float) -> Any:
+    """Whether a level of the test noise is at most that of training: on it every claim about either side rests."""
+    return gamma <= eps + 1e-9
 
 
 def at_eps(rows: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis.select import CELL, TRAINED, at_eps, check_named, last_layer, mean, measured, select, sweep
+from descent.analysis.select import (
+    CELL,
+    TRAINED,
+    at_eps,
+    check_named,
+    in_distribution,
+    last_layer,
+    mean,
+    measured,
+    select,
+    sweep,
+)
 from descent.analysis.trials import accuracy_columns, best_trial, searched
 from descent.cells import grid, reference_cells, study_cells
 from descent.components import TASKS
@@ -180,7 +191,7 @@ def _quality(known: pd.DataFrame, params: Params) -> dict[str, pd.Series]:
     rmse = sweep(known, "rmse", params)
     at_level = at_eps(select(known, metric="rmse"))
     trained = rmse["arm"].isin(list(params.components["arms"]))  # else nothing is in or out of distribution
-    inside = rmse["gamma"] <= rmse["eps"] + 1e-9
+    inside = in_distribution(rmse["gamma"], rmse["eps"])
     means = {"mean_rmse_clipped": "rmse_clipped", "mean_psnr": "psnr", "mean_ssim": "ssim"}
     return {
         "mean_rmse": mean(rmse, over=["gamma"]),

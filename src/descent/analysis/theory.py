@@ -24,7 +24,6 @@ from descent.analysis.select import CELL, TRAINED, at_eps, check_named, measured
 from descent.analysis.summary import best_depth, cells_table
 from descent.analysis.trials import best_text
 from descent.config import Params
-from descent.primal_dual.problem import Problem
 
 IDENTITY = [name for name in CELL if name != "profile"]
 
@@ -95,23 +94,15 @@ def shown(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     video = select(cells, experiment="video", eps=float(params.eps))
     video = video.merge(best_depth(video)[["dataset", "model", "arm", "eps", "layers"]])
     text = best_text(select(cells, experiment="text", eps=float(params.text.eps)), params)
-    alphas = [name for name in params.studies if params.study[name]["vary"] == "alpha"]
+    alphas = [name for name in params.studies if params.varies(name) == "alpha"]
     varied = cells[cells["experiment"].isin(alphas) & (cells["varied"] != "")]
     every = pd.concat([video, text, varied])[[*IDENTITY, "validation_loss"]].sort_values("validation_loss")
     every = every.drop_duplicates([name for name in IDENTITY if name != "seed"])[IDENTITY]
-    steps = [cell["layers"] > problem(cell, params).cap_layer for _, cell in every.iterrows()]
+    steps = [cell["layers"] > params.held_to(cell).cap_layer for _, cell in every.iterrows()]
     every = every[np.array(steps, bool)]  # an empty list would choose no column
     order = {"experiment": ["video", "text", *alphas].index, "varied": lambda value: float(value or 0)}
     by = [name for name in IDENTITY if name != "seed"]
     return every.sort_values(by, ignore_index=True, key=lambda c: c.map(order[c.name]) if c.name in order else c)
-
-
-def problem(cell: pd.Series, params: Params) -> Problem | None:
-    """The constraints that a cell's losses are held to, of whatever arm; None where no arm in use has any."""
-    overrides = None
-    if cell["experiment"] in params.study:
-        overrides = params.studied(cell["experiment"]).variants().get(cell["varied"])
-    return params.problem(cell["dataset"], cell["model"], overrides)
 
 
 def layer_losses(results: pd.DataFrame) -> pd.DataFrame:
@@ -121,7 +112,7 @@ def layer_losses(results: pd.DataFrame) -> pd.DataFrame:
 
 def of_cell(losses: pd.DataFrame, cell: pd.Series, params: Params) -> Bounds:
     """The measured quantities of one cell, a row of `shown`, from the `layer_losses`."""
-    held_to = problem(cell, params)
+    held_to = params.held_to(cell)
     same = losses[(losses["dataset"] == cell["dataset"]) & ((losses["eps"] - cell["eps"]).abs() < 1e-9)]
     trained = same[same["arm"].isin(list(params.components["arms"]))]
     alike = [name for name in params.components["models"] if _units(name, params) == _units(cell["model"], params)]

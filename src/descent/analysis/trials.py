@@ -4,7 +4,7 @@ import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
 
 from descent.analysis.lost import chance
-from descent.analysis.select import CELL, at_eps, check_named, last_layer, mean, select, sweep
+from descent.analysis.select import CELL, at_eps, check_named, in_distribution, last_layer, mean, select, sweep
 from descent.config import Params
 
 SETTING = ["dataset", "model", "arm", "eps"]
@@ -28,7 +28,7 @@ def accuracy_columns(known: pd.DataFrame, params: Params) -> dict[str, pd.Series
     """
     accuracy = last_layer(select(known, metric="accuracy", split="test"))
     swept = sweep(accuracy, "accuracy", params)
-    inside = swept["gamma"] <= swept["eps"] + 1e-9
+    inside = in_distribution(swept["gamma"], swept["eps"])
     return {
         "area": _area(swept),
         "accuracy_clean": mean(select(accuracy, gamma=0.0)),

@@ -1,7 +1,6 @@
 """On which device an estimate is made, and how it is carried over to one that is not there."""
 
 import csv
-import platform
 import tempfile
 from pathlib import Path
 
@@ -13,7 +12,8 @@ from descent.config import Params
 from descent.costs.data import standin
 from descent.costs.steps import timed
 from descent.errors import UserError
-from descent.runner.devices import cores, share
+from descent.io.processes import cores, processor
+from descent.runner.devices import share
 from descent.tasks.common.items import setting
 from descent.training.devices import visible
 
@@ -60,15 +60,6 @@ def reference_seconds(params: Params, device: torch.device) -> float:
         data = standin(paper, "ucsd", "dust", Path(folder))
         feed = of_task("video", "feed").feed(paper, data, "dust", device)
         return timed(feed, [cell], [setting(paper, cell)]).seconds
-
-
-def processor() -> str:
-    """The model of this machine's processor."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 def _absent(params: Params) -> tuple[torch.device, int, float, str]:

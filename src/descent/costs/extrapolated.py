@@ -53,7 +53,7 @@ def _line(measure: Callable[[int], Step], first: int, wanted: int) -> Step:
 def _small(
     params: Params, shape: dict[str, int], cell: Cell, layers: int, batch: int, shrink: int, device: torch.device
 ) -> Step:
-    values = shapes.random_weights(params, cell.model, shape, shrink) | {"layers": [layers], "batch": batch}
+    values = shapes.random_weights(cell.model, shape, shrink) | {"layers": [layers], "batch": batch}
     own = with_budget(params, cell.model, values)
     small = Cell(**{**vars(cell), "layers": layers})
     with tempfile.TemporaryDirectory() as name:

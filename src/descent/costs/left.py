@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from descent.cells import Cell
+from descent.cells import Cell, searched
 from descent.components import TASKS
 from descent.config import Params
 from descent.runner import store
@@ -53,9 +53,7 @@ class Left:
 
     def _in_params(self, cell: Cell) -> bool:
         """Whether params.yaml has the cell's setting: neither a search nor a cell of another arm chooses it."""
-        search = getattr(getattr(self.params, self.params.task_of(cell.model)), "search", None)
-        tried = cell.experiment in TASKS and cell.seed != 0 and search is not None and search.arms.get(cell.arm)
-        return not tried and twin(cell) is None
+        return not searched(self.params, cell) and twin(cell) is None
 
 
 def _names(item: Item) -> dict[Cell, str]:

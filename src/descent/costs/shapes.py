@@ -33,7 +33,7 @@ def pretrained(params: Params, model: str) -> dict[str, int] | None:
     return _shape(sources[0]) if sources else None
 
 
-def random_weights(params: Params, model: str, shape: dict[str, int], shrink: int) -> dict[str, Any]:
+def random_weights(model: str, shape: dict[str, int], shrink: int) -> dict[str, Any]:
     """What a model's budget says of random weights of a shape, `shrink` times narrower."""
     fields = load("models", model).Budget.model_fields
     if "embeddings" in fields:

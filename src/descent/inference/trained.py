@@ -11,6 +11,7 @@ from descent.config import Params
 from descent.errors import UserError
 from descent.runner import store
 from descent.runner.items import Item
+from descent.tasks.common import looks
 from descent.tasks.common.items import of_model, of_study
 from descent.training.arm import Setting
 
@@ -42,9 +43,7 @@ def load(params: Params, folder: Path, task: str | None = None) -> tuple[Cell, n
     store.check(item.runs, cell, item.fingerprint(cell, setting))
     if record["diverged"]:
         raise UserError(f"{folder}: its training diverged, so there is no model to use; name another cell")
-    net = item.feed.build([cell])
-    net.load_state_dict({name: value[None] for name, value in store.weights(item.runs, cell).items()})
-    return cell, net.to(item.feed.device).eval()
+    return cell, looks.trained(item, cell)
 
 
 def default(params: Params, task: str) -> Path:

@@ -1,7 +1,6 @@
 """Downloads that resume, and that are what their checksum says."""
 
 import fcntl
-import hashlib
 import os
 import sys
 import time
@@ -14,6 +13,7 @@ import requests
 import urllib3
 
 from descent.errors import UserError
+from descent.io.folders import digest_of
 from descent.io.places import project_root
 from descent.io.progress import Bar
 
@@ -41,7 +41,7 @@ def download(url: str, sha256: str) -> Path:
                 partial = target.with_name(target.name + ".part")
                 _transfer(url, partial)
                 partial.replace(target)
-        found = _checksum(target)
+        found = digest_of(target)
     except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
         raise UserError(f"{error.filename or folder} stands where downloads are kept: remove it") from None
     if found != sha256:
@@ -141,8 +141,3 @@ def _receive(url: str, partial: Path) -> bool:
                 file.write(block)
                 bar.update(len(block))
     return total is None or partial.stat().st_size == total
-
-
-def _checksum(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

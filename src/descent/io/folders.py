@@ -179,3 +179,9 @@ def _walk(folder: str, above: tuple[str, ...]) -> Iterator[tuple[str, list[str]]
         for link in [Path(place) / name for name in folders]:
             if link.is_symlink():
                 yield from _walk(str(link), (*above, os.path.realpath(place)))
+
+
+def digest_of(path: Path) -> str:
+    """The digest of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,11 +1,11 @@
 """The files of a folder that a library loads a model from: all of them in the folder, and all of them known."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 from descent.errors import UserError
+from descent.io.folders import digest_of
 
 ADAPTERS = "adapter_config.json"
 
@@ -18,11 +18,7 @@ def content(folder: Path) -> dict[str, str]:
     """
     _check_inside(folder)
     loaded = [*folder.glob("config.json"), *folder.glob("*.safetensors*"), *folder.glob("*.bin*")]
-    found = {}
-    for path in sorted(path for path in loaded if path.is_file()):
-        with path.open("rb") as file:
-            found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
+    return {path.name: digest_of(path) for path in sorted(path for path in loaded if path.is_file())}
 
 
 def _check_inside(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import platform
 import signal
 import sys
 import threading
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import TypeVar
 
 from descent import interruption
@@ -56,6 +58,14 @@ def end_with(parent: int) -> None:
 def cores() -> int:
     """The processor's cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def processor() -> str:
+    """The model of this machine's processor."""
+    known = Path("/proc/cpuinfo")
+    lines = known.read_text().splitlines() if known.exists() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())
 
 
 def apart(work: Callable[[], Answer]) -> Answer:

@@ -1,5 +1,6 @@
 """What each published part says by itself, in Markdown, beside the verdicts that all of them give together."""
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -79,13 +80,11 @@ def _tested(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 def _aside(folders: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, Any], list[tuple[str, str]]]]:
     """The claims that rest on what another part replaces, with these data sets and models."""
-    replaced = parts.replaced(folders) if len(folders) > 1 else set()
-    for number, folder in enumerate(folders):
-        gone = sorted((dataset, model) for dataset, model, part in replaced if part == number)
-        if not gone:
-            continue
+    gone_of = functools.cache(lambda claim: parts.gone(claim, folders))
+    for number, folder in enumerate(folders) if len(folders) > 1 else ():
         pairs, facts = grounds.load(folder)
         for row in _tested(folder):
+            gone = sorted((data, model) for data, model, part in gone_of(row["claim"]) if part == number)
             own = pairs[pairs["claim"] == row["claim"]]
             if "dataset" in row:
                 own = own[own["dataset"] == row["dataset"]]

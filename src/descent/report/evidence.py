@@ -25,6 +25,7 @@ from descent.config import Params
 from descent.errors import UserError
 from descent.figures.parts import catalogue, curves, drawing
 from descent.io.folders import atomic_folder
+from descent.io.processes import processor
 from descent.paths import prepared_folder, runs_folder, study_runs_folder
 
 ROOT = Path("data/evidence")
@@ -187,7 +188,7 @@ def environment(made: Mapping[Path, Mapping[str, Any]], requirements: Path = Pat
     """Versions, cores and devices, a line each; no name of a machine, no path."""
     pinned = re.findall(r"^([\w.-]+)==", requirements.read_text(), re.MULTILINE)
     devices = sorted({made_by["device"] for made_by in made.values()})
-    lines = [f"Python {platform.python_version()}", f"{os.cpu_count()} cores: {_processor()}"]
+    lines = [f"Python {platform.python_version()}", f"{os.cpu_count()} cores: {processor()}"]
     lines += [f"cells trained on {device}" for device in devices]
     return "\n".join([*lines, *(f"{name}=={version(name)}" for name in pinned)]) + "\n"
 
@@ -233,9 +234,3 @@ def _git(*words: str) -> str:
     except subprocess.CalledProcessError as error:
         raise UserError(f"git cannot say how old the protocol is: {error.stderr.strip()}") from None
     return done.stdout.strip()
-
-
-def _processor() -> str:
-    known = Path("/proc/cpuinfo")
-    found = re.search(r"^model name\s*:\s*(.+)$", known.read_text(), re.MULTILINE) if known.exists() else None
-    return found[1] if found else platform.machine()

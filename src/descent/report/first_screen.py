@@ -9,7 +9,7 @@ from descent.analysis import parts
 from descent.analysis.verdicts import NOT_TESTED, REPRODUCED, VERDICTS
 from descent.components import in_words
 from descent.config import Params
-from descent.report import each_part, held, judged, sections, trained
+from descent.report import by_noise, each_part, gray_levels, held, judged, sections, trained
 from descent.report.markdown import listed
 
 LEGEND = (
@@ -24,8 +24,9 @@ BRIEF = (
     "*ERM* is plain training, on the last layer's loss alone. *Out of distribution*: test noise above that of "
     "training. A gain is positive where constrained training is better, a price where it is worse; in brackets "
     "the 95 % interval. *Cannot tell* may stand beside an interval without zero: a verdict also needs p < .05 "
-    "after a correction for six claims. *Not tested*: a precondition that was fixed before the runs does not hold."
+    "after a correction for six claims."
 )
+UNTESTED = "*Not tested*: a precondition that was fixed before the runs does not hold."
 PARTS = "README.md"  # beside the published parts
 REASONS = """What the verdicts on the first screen of the [README](../../README.md) rest on, of all parts of
 profile `{profile}`; written by `make evidence` from the tables in the folders beside this file. How claims are
@@ -41,7 +42,7 @@ def first_screen(
     params: Params,
 ) -> str:
     """How many primary claims are reproduced, and whether the loss descends; the forest plot, the verdicts with
-    what their means hide and a legend, and the scope.
+    what their means hide (settings, test noise, models left out) and a legend, and the scope.
 
     Args:
         card, models: the scorecard, and its claims on each model alone.
@@ -51,12 +52,17 @@ def first_screen(
     """
     primary, own = _primary(card, models)
     place = folders[0].parent.as_posix()
+    hidden = [
+        judged.apart(primary, averages, params),
+        by_noise.across(by_noise.found(folders, params), primary, own),
+        judged.left_out(card, models, params),
+    ]
     paragraphs = [
         f"{_outcome(primary)} {trained.descent(cells, params)}",
         f"![{SEEN}]({place}/fig_forest.png)",
         judged.brief(primary.assign(why=_short(primary, own, f"{place}/{PARTS}", params))),
-        judged.apart(primary, averages, params),
-        BRIEF,
+        "\n".join(f"- {words}" for words in filter(None, hidden)),
+        BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else ""),
         f"{_scope(primary, own, params)} [What the verdicts rest on]({place}/{PARTS}): every model, data set, "
         "setting and published part by itself, and what was left out; [how claims are "
         f"judged]({place}/PROTOCOL.md).",
@@ -97,6 +103,10 @@ def behind(
             folders, params
         ),
         "Other averages, and each setting": judged.averages(primary, averages, held.solver(cells, params), params),
+    }
+    chapters |= {
+        "By test noise": by_noise.tables(by_noise.found(folders, params), params),
+        "In gray levels": gray_levels.table(cells, params),
     }
     texts = [f"## {title}\n\n{text}" for title, text in chapters.items() if text]
     return "\n\n".join(["# What the verdicts rest on", REASONS.format(profile=params.profile), *texts]) + "\n"

@@ -34,8 +34,17 @@ def turned(found: pd.DataFrame, params: Params) -> str:
         unit = "%" if task == "video" else "points"
         words = [_interval(row, name, f"{name}_", unit) for name in gains]
         place = [label(params, f"tasks.{task}.datasets", row["dataset"]), label(params, "models", row["model"])]
-        rows.append([*place, row["layers"], row["eps"], row["gain_out_seeds"], *words])
-    header = ["data set", "model", "layers", "eps", "seeds", "out of distribution", "after twice the epochs"]
+        rows.append([*place, row["layers"], row["eps"], row["gain_out_seeds"], row["lost"], *words])
+    header = [
+        "data set",
+        "model",
+        "layers",
+        "eps",
+        "seeds",
+        "lost",
+        "out of distribution",
+        "after twice the epochs",
+    ]
     return pipe([*header, "in distribution", "after twice the epochs"], rows) if rows else ""
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from descent.analysis.claims import CLAIMS
 from descent.analysis.sensitivity import ALONE, TRIMMED, UNTRIMMED
-from descent.analysis.verdicts import NOT_TESTED
+from descent.analysis.verdicts import NOT_TESTED, REVERSED
 from descent.analysis.wording import number_of, written
 from descent.components import TASKS, in_words
 from descent.config import Params
@@ -70,7 +70,10 @@ def _claim(row: Mapping[str, Any]) -> list[str]:
         words += [number["estimate"], f"{number['low']} to {number['high']}", number["effect"]]
         words += [ABSENT if pd.isna(row["p_holm"]) else f"{row['p_holm']:.2g}"]
         words += [f"{number_of(row['settings'], 'setting')}, {number_of(row['seeds'], 'seed')}"]
-    return [*words, f"**{row['verdict']}**" + (f" ({why})" if why else "")]
+    verdict = f"**{row['verdict']}**"
+    if row["verdict"] == REVERSED and abs(row["estimate"]) < row["effect"]:  # `reproduced` would ask for as much
+        verdict += f", by less than the {number['effect']} that matter"
+    return [*words, verdict + (f" ({why})" if why else "")]
 
 
 def _inside(row: Mapping[str, Any]) -> str:
@@ -97,6 +100,29 @@ def models_alone(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> st
         interval = f"{number['low']} to {number['high']}"
         told.append([claim, name, sets, number["estimate"], interval, SAME if again else why])
     return pipe(header, told) if told else ""
+
+
+def left_out(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
+    """In a sentence, what the models gain that a precondition keeps out of a gain of video that was tested; empty
+    where it keeps out none. They might be the better half, which only the whole list shows."""
+    tested = card.loc[(card["group"] == "primary") & (card["verdict"] != NOT_TESTED), "claim"]
+    bases = [name for name in tested if CLAIMS[name].kind == "gain" and CLAIMS[name].experiment == "video"]
+    own = (
+        models[models["claim"].str.startswith(tuple(bases)) & (models["why"].fillna("") != "")]
+        if bases
+        else models[:0]
+    )
+    told = []
+    for row in own.dropna(subset="estimate").sort_values("estimate", ascending=False).to_dict("records"):
+        sets = in_words(params.components, row["datasets"])
+        value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
+        aside = "" if row["claim"] in bases or CLAIMS[row["claim"]].capacity else ", more capacity in our arm"
+        told.append(f"{value} ({low} to {high}; {label(params, 'models', row['model'])} on {sets}{aside})")
+    head = (
+        "**Models of video that a precondition keeps out** (mostly as more training would still lower their loss; "
+        "exploratory) gain out of distribution"
+    )
+    return f"{head} {'; '.join(told)}." if told else ""
 
 
 def averages(card: pd.DataFrame, found: pd.DataFrame, solver: pd.DataFrame, params: Params) -> str:
@@ -137,7 +163,7 @@ def apart(card: pd.DataFrame, found: pd.DataFrame, params: Params) -> str:
             f"{written(one['estimate'], row['unit'])} ({_averaged(one, params)})" for one in own.to_dict("records")
         ]
         told.append(f"*{row['statement']}*: {'; '.join(each)}")
-    return f"Settings that disagree, of which the mean says little: {'. '.join(told)}." if told else ""
+    return f"**Settings disagree**, so that the mean says little: {'. '.join(told)}." if told else ""
 
 
 def _averaged(row: Mapping[str, Any], params: Params) -> str:

@@ -32,14 +32,19 @@ def longer(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     A row a data set, model, depth and level: `gain_in`, `gain_out` as of `controls.trained_cells`, and of the same
     seeds with the epochs of the grid `gain_in_before`, `gain_out_before`, each a mean with `<column>_low`,
-    `<column>_high` and `<column>_seeds` (controls.over_seeds).
+    `<column>_high` and `<column>_seeds` (controls.over_seeds). `lost` seeds are in no mean: a cell of either arm
+    diverged, and what it errs by would drown what the others say.
     """
-    gains = ["gain_in", "gain_out"]
-    ours = select(trained_cells(results, params), arm=params.comparison.ours)
-    twice = ours[ours["experiment"].str.startswith(LONGER)][[*SETTING, "seed", *gains]]
-    before = ours[ours["experiment"].isin(TASKS)][[*SETTING, "seed", *gains]]
-    both = twice.merge(before, on=[*SETTING, "seed"], suffixes=("", "_before"))
-    return over_seeds(both, [*(f"{name}_before" for name in gains), *gains], by=SETTING)
+    gains, pair = ["gain_in", "gain_out"], [*SETTING, "seed"]
+    cells = trained_cells(results, params)
+    of_twice, of_grid = cells["experiment"].str.startswith(LONGER), cells["experiment"].isin(TASKS)
+    arms = cells["arm"].isin([params.comparison.ours, params.comparison.baseline])
+    lost = cells[arms & (of_twice | of_grid)].groupby(pair)["diverged"].any().rename("lost").reset_index()
+    ours = cells["arm"] == params.comparison.ours
+    twice, before = (cells[ours & own][[*pair, *gains]] for own in (of_twice, of_grid))
+    both = twice.merge(before, on=pair, suffixes=("", "_before")).merge(lost, on=pair)
+    found = over_seeds(both[~both["lost"]], [*(f"{name}_before" for name in gains), *gains], by=SETTING)
+    return found.merge(both.groupby(SETTING)["lost"].sum().reset_index(), on=SETTING, how="left")
 
 
 def shifts(results: pd.DataFrame, params: Params) -> pd.DataFrame:

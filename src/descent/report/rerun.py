@@ -8,6 +8,7 @@ time.
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -29,6 +30,7 @@ from descent.report.evidence import ROOT
 from descent.report.programme import published
 
 FILE = Path("params.yaml")
+KEPT = Path("params.yaml.kept")  # the user's, while FILE is a part's; git ignores it
 CARD = "data/scorecard.csv"
 ALL = "all"  # that the primary claims are judged on
 COLUMNS = f"{'part':<18}{'cells':>6}{'to do':>6}{'training':>10}{'scoring':>10}  what it holds"
@@ -77,7 +79,10 @@ def estimated(asked: dict[Path, Params]) -> Iterable[tuple[str, Part | None]]:
 
 
 def run(folder: Path, params: Params) -> None:
-    """The experiment `again-<part>`; params.yaml is the part's while it begins, and then as it was.
+    """The experiment `again-<part>`; params.yaml is the part's while it runs, and then as it was.
+
+    What it was lies in KEPT meanwhile, from where the next run takes it if this one is killed; what a user changes
+    meanwhile stays.
 
     Raises:
         UserError: it ended before its end; what it said stands above.
@@ -86,13 +91,23 @@ def run(folder: Path, params: Params) -> None:
     values = yaml.safe_load((folder / FILE.name).read_text(encoding="utf-8"))
     values |= {"local_data": params.local_data, "device": params.device}
     words = ["exp", "run", "--temp", "--force", "--name", experiment(folder)]
+    asked = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+    write_text(KEPT, before)
     try:
-        write_text(FILE, yaml.safe_dump(values, sort_keys=False, allow_unicode=True))
+        write_text(FILE, asked)
         ended = subprocess.run([sys.executable, "-m", "dvc", *words], check=False).returncode
     finally:
-        write_text(FILE, before)
+        if FILE.read_text(encoding="utf-8") == asked:
+            restore()
+        KEPT.unlink(missing_ok=True)
     if ended:
         raise UserError(f"{folder.name} did not end; what is finished is kept: run the same command again")
+
+
+def restore() -> None:
+    """Put back the user's params.yaml, which a run that was killed has left in KEPT."""
+    with suppress(FileNotFoundError):
+        KEPT.replace(FILE)
 
 
 def experiment(folder: Path) -> str:

@@ -40,14 +40,22 @@ def descending(cells: pd.DataFrame, params: Params) -> str:
 
 
 def descent(cells: pd.DataFrame, params: Params) -> str:
-    """The same of all models together, in a short sentence."""
+    """The same of all models together, in a short sentence: of our arm how many cells, and of the baseline apart
+    the models of which no cell descends, which a count over all would hide."""
     own = _trained(cells).drop_duplicates([*SAME, "validation_loss"], keep="last")
-    held = (_true(own["descending"]) & ~_true(own["diverged"])).groupby(own["arm"])
-    falls = held.sum()
-    count = held.size()
-    arms = params.comparison
-    ours, theirs = (f"{falls.get(arm, 0)} of {count.get(arm, 0)}" for arm in (arms.ours, arms.baseline))
-    return f"On validation data the loss falls at every layer in {ours} constrained cells, and in {theirs} of ERM."
+    own = own.assign(held=_true(own["descending"]) & ~_true(own["diverged"]))
+    ours, theirs = (own[own["arm"] == arm] for arm in (params.comparison.ours, params.comparison.baseline))
+    ever = theirs.groupby("model")["held"].any()
+    none = theirs[~theirs["model"].map(ever).astype(bool)]
+    rest = theirs.drop(none.index)
+    said = [f"in {rest['held'].sum()} of {len(rest)}" + (" of the other models" if len(none) else "")]
+    if len(none):
+        names = [label(params, "models", model) for model in sorted(none["model"].unique())]
+        said = [f"in none of {len(none)} of some models ({'; '.join(names)})", *said]
+    return (
+        f"On validation data the loss falls at every layer in {ours['held'].sum()} of {len(ours)} constrained "
+        f"cells, as trained models are called here; of ERM's {' and '.join(said)}."
+    )
 
 
 def constraints(found: pd.DataFrame, params: Params) -> str:

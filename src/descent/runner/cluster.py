@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from descent.errors import UserError, sentence
+from descent.io.failures import reason
 from descent.runner import hosts, store
 from descent.runner.executor import Job
 from descent.runner.fingerprint import SOURCE
@@ -186,15 +187,15 @@ def _connected(ray: Any, settings: Ray) -> Iterator[None]:
             socket.create_connection((host, int(port)), timeout=PATIENCE).close()
         ray.init(address=settings.address, **options)
     except RuntimeError as error:  # of other versions of Ray or Python; it says which
-        raise UserError(f"the Ray cluster at {settings.address} does not fit this host: {_first(error)}") from None
+        raise UserError(f"the Ray cluster at {settings.address} does not fit this host: {reason(error)}") from None
     except (OSError, ValueError) as error:
         raise UserError(
-            f"no Ray cluster answers at {settings.address} ({_first(error)}): start one with `ray start --head`, "
+            f"no Ray cluster answers at {settings.address} ({reason(error)}): start one with `ray start --head`, "
             "name its host and port in ray.address, or set executor: local"
         ) from None
     except ray.exceptions.RayError as error:
         raise UserError(
-            f"the Ray cluster at {settings.address} does not let this host in ({_first(error)}): give every host "
+            f"the Ray cluster at {settings.address} does not let this host in ({reason(error)}): give every host "
             "the same RAY_AUTH_MODE and token, and run again"
         ) from None
     try:
@@ -219,10 +220,5 @@ def _told(error: Any, settings: Ray) -> UserError:
         )
     return UserError(
         f"the Ray cluster lost a stack, and after {settings.retries} more tries it is not trained "
-        f"({type(error).__name__}: {_first(error)}): what was finished is kept; look at `ray status`, run again"
+        f"({type(error).__name__}: {reason(error)}): what was finished is kept; look at `ray status`, run again"
     )
-
-
-def _first(error: BaseException) -> str:
-    """The first line of what an error says."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)

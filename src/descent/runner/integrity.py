@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from descent.io.folders import abandoned
+from descent.io.folders import abandoned, digest_of
 
 RECORD = "cell.json"
 ASIDE = ".damaged"  # the ending of what was set aside, for whoever wants to look at it
@@ -25,7 +25,7 @@ ELSEWHERE = (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM
 def sealed(place: Path, record: dict[str, Any]) -> str:
     """The text of cell.json: the record, and the sha256 of itself and of every other file of the folder."""
     record = {key: value for key, value in record.items() if key != "files"}  # those of an earlier seal
-    files = {path.name: _digest(path) for path in sorted(place.iterdir()) if path.name != RECORD}
+    files = {path.name: digest_of(path) for path in sorted(place.iterdir()) if path.name != RECORD}
     files[RECORD] = _of_record(record)
     return json.dumps(record | {"files": files}, indent=1, sort_keys=True) + "\n"
 
@@ -41,7 +41,7 @@ def fault(place: Path, fingerprint: str) -> str:
         files = record.pop("files", None)
         if not isinstance(files, dict) or files.pop(RECORD, None) != _of_record(record):
             return f"{RECORD} is not what was written"
-        wrong = [name for name, digest in files.items() if _digest(place / name) != digest]
+        wrong = [name for name, digest in files.items() if digest_of(place / name) != digest]
     except (OSError, ValueError, RecursionError) as error:
         return damage(error)
     return f"{wrong[0]} is not what was written" if wrong else ""
@@ -115,7 +115,7 @@ def _seal_broken(file: Path) -> str:
 
 def seal(file: Path) -> None:
     """Add the sha256 of what a file holds to its end."""
-    digest = bytes.fromhex(_digest(file))
+    digest = bytes.fromhex(digest_of(file))
     with file.open("ab") as end:
         end.write(digest)
         end.flush()
@@ -148,8 +148,3 @@ def stacked(file: Path) -> list[str]:
 def _of_record(record: dict[str, Any]) -> str:
     read = json.loads(json.dumps(record))  # as it will be
     return hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

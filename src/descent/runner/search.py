@@ -7,17 +7,15 @@ import numpy as np
 import optuna
 
 from descent.cells import Cell
+from descent.errors import UserError
 from descent.runner import store
 from descent.runner.items import Rounds
+from descent.schema import validated
+from descent.study import RATE
 from descent.training.arm import Setting
 from descent.training.schema import Range, Search
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
-
-
-def known_beforehand(base: dict[Cell, Setting], search: Search) -> dict[Cell, Setting]:
-    """The cells whose setting needs no search: of arms that vary nothing, and the first trial of the others."""
-    return {cell: own for cell, own in base.items() if cell.seed == 0 or not search.arms.get(cell.arm)}
 
 
 def rank(name: str, tolerance: float) -> float:
@@ -88,5 +86,12 @@ def _study(search: Search, layers: int, eps: float) -> optuna.Study:
 def _propose(trial: optuna.Trial, base: Setting, space: dict[str, Range]) -> Setting:
     """The values in use times what the trial suggests; `lr` is the weights' rate, all others the objective's."""
     times = {name: trial.suggest_float(name, limits.low, limits.high, log=True) for name, limits in space.items()}
-    changed = {name: getattr(base.values, name) * factor for name, factor in times.items() if name != "lr"}
-    return Setting(base.arm, base.lr * times.get("lr", 1.0), base.values.model_copy(update=changed))
+    known = base.values.model_dump()
+    for name in set(times) - {RATE}:
+        if not isinstance(known.get(name), float):
+            raise UserError(
+                f"text.search.arms.{base.arm}: {name!r} is no number of this arm's, so it has no multiples"
+            )
+    changed = known | {name: known[name] * factor for name, factor in times.items() if name != RATE}
+    values = validated(type(base.values), changed, f"a trial of text.search for {base.arm}")
+    return Setting(base.arm, base.lr * times.get(RATE, 1.0), values)

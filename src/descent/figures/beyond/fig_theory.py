@@ -80,9 +80,7 @@ def _draw_violations(axes: Axes, losses: pd.DataFrame, cells: pd.DataFrame, para
 
 def _draw_radius(axes: Axes, losses: pd.DataFrame, cells: pd.DataFrame, params: Params) -> None:
     study = params.studied(RADIUS)
-    found = {
-        theory.problem(cell, params).alpha: theory.of_cell(losses, cell, params) for _, cell in cells.iterrows()
-    }
+    found = {params.held_to(cell).alpha: theory.of_cell(losses, cell, params) for _, cell in cells.iterrows()}
     for quantity, label, word in (
         ("gap", f"best layer, {style.name(study.arm)}", study.arm),
         ("radius", r"radius $\zeta/\alpha$", ""),  # of no arm: grey

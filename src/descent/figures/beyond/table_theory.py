@@ -38,7 +38,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
         found = theory.of_cell(losses, cell, params)
         own = np.abs(found.levels - cell["eps"]) < 1e-9
         numbers = {
-            "alpha": theory.problem(cell, params).alpha,
+            "alpha": params.held_to(cell).alpha,
             "zeta": found.zeta,
             "missed": int(found.violated.sum()),
             "constraints": len(found.violated),

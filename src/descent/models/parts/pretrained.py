@@ -11,6 +11,7 @@ from transformers import AutoConfig, PretrainedConfig, PreTrainedModel
 from transformers.utils import logging
 
 from descent.errors import UserError
+from descent.io.failures import reason
 from descent.io.places import local
 from descent.models.parts.inputs import Pretrained
 
@@ -143,14 +144,13 @@ def _readable(where: Path | str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # of a wrong config.json the library raises whatever it stumbles over
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if isinstance(where, Path):
             raise UserError(
                 f"{where} cannot be loaded: it should be a folder with config.json and model.safetensors, as the "
-                f"Hugging Face hub has them ({reason})"
+                f"Hugging Face hub has them ({reason(error)})"
             ) from None
         raise UserError(
-            f"the model {where!r} cannot be loaded from the Hugging Face hub ({reason}). Without a network, or "
-            "a licence accepted for a gated model, put its files (config.json, model.safetensors) into a folder "
-            "under local_data and name it with `path` in place of `hub` in params.yaml"
+            f"the model {where!r} cannot be loaded from the Hugging Face hub ({reason(error)}). Without a "
+            "network, or a licence accepted for a gated model, put its files (config.json, model.safetensors) "
+            "into a folder under local_data and name it with `path` in place of `hub` in params.yaml"
         ) from None

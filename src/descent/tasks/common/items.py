@@ -4,11 +4,10 @@ from functools import partial
 from typing import Any
 
 from descent import paths
-from descent.cells import Cell, grid, study_cells
-from descent.components import TASKS, check, load, of_task
+from descent.cells import Cell, grid, searched, study_cells
+from descent.components import check, load, of_task
 from descent.config import Params
 from descent.errors import UserError
-from descent.primal_dual.problem import Problem
 from descent.runner.followers import in_turn, twin
 from descent.runner.items import Feed, Item, once
 from descent.schema import Positive, Schema, validated
@@ -44,9 +43,9 @@ def of_model(params: Params, task: str, dataset: str, model: str) -> Item:
     rounds = partial(once, settings)
     search = getattr(getattr(params, task), "search", None)
     if search is not None and search.arms:
-        from descent.runner.search import known_beforehand, rank, trials  # its library takes a second to load
+        from descent.runner.search import rank, trials  # its library takes a second to load
 
-        known = known_beforehand(settings, search)
+        known = {cell: own for cell, own in settings.items() if not searched(params, cell)}
         rounds = partial(trials, settings, search, partial(rank, tolerance=made.tolerance))
     rounds = partial(in_turn, rounds, settings.keys(), followers) if followers else rounds
     name = f"{task}-{dataset}-{model}"
@@ -94,15 +93,6 @@ def setting(params: Params, cell: Cell, overrides: dict[str, Any] | None = None)
             f"{where}: warmup_epochs {warmup} leaves none of the {budget['epochs']} epochs to the duals"
         )
     return Setting(cell.arm, rate.lr, found)
-
-
-def problem(params: Params, cell: Cell) -> Problem | None:
-    """The constraints that a cell is held to, whatever its arm; a study's where it changes them."""
-    if cell.experiment in TASKS:
-        return params.problem(cell.dataset, cell.model)
-    study = params.studied(cell.experiment)
-    changed = study.variants().get(cell.varied, {}) if study.arm in params.enforcing else {}
-    return params.problem(cell.dataset, cell.model, changed)
 
 
 def settings_by_arm(params: Params, model: str) -> dict[str, Any]:

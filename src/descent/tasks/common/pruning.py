@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from descent import config
-from descent.cells import Cell, grid, study_cells
+from descent.cells import Cell, grid, searched, study_cells
 from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
@@ -110,9 +110,7 @@ def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
 
 
 def _values(params: Params, cell: Cell, changed: dict[str, Any]) -> str:
-    search = getattr(getattr(params, params.task_of(cell.model)), "search", None)
-    searched = search is not None and cell.seed > 0 and search.arms.get(cell.arm)
-    if searched or twin(cell) is not None:
+    if searched(params, cell) or twin(cell) is not None:
         return FREE
     return json.dumps(setting(params, cell, changed).definition(), sort_keys=True)
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from descent import paths
 from descent.analysis.select import TRAINED
-from descent.components import check, of_task
+from descent.components import check, check_task, of_task
 from descent.config import Params
 from descent.io.folders import atomic_folder
 from descent.runner import acting, scores
@@ -25,6 +25,7 @@ def of_dataset(params: Params, task: str, dataset: str) -> pd.DataFrame:
     Raises:
         UserError: an unknown name, or cells that are missing or stale.
     """
+    check_task(task)
     check(f"tasks.{task}.datasets", dataset, f"{task} data set")
     items = [of_model(params, task, dataset, model) for model in getattr(params, task).models]
     beside = of_task(task, "evaluate").beside(params, dataset, items)

@@ -17,7 +17,6 @@ from descent.runner.executor import Job
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
-from descent.tasks.common.items import problem
 from descent.tasks.common.shifted import apply_of, levels_of
 from descent.tasks.lm.data import Instructions
 from descent.tasks.lm.sweep import InstructionSweep, sweep
@@ -30,7 +29,7 @@ def scoring(params: Params, data: Instructions, item: Item) -> Scoring:
     return Scoring(
         profile=params.profile,
         measure=partial(_measure, params, data, item.feed.device),
-        problem=partial(problem, params),
+        problem=params.held_to,
         definitions={
             shift: {
                 "evaluation": evaluation.model_dump(exclude={"shifts"}),
@@ -91,6 +90,6 @@ def _replicates(params: Params, cell: Cell, found: InstructionSweep, levels: Seq
     hits = found.accuracy[[levels.index(level) for level in swept], -1]
     scores = replicates.accuracies(hits, found.sizes, swept, cell.eps, resamples)
     f = replicates.mean(found.loss[levels.index(cell.eps)], found.sizes, resamples)
-    constraints = problem(params, cell)
+    constraints = params.held_to(cell)
     scores["descending"] = replicates.descending(f, constraints.cap_layer if constraints else 0)
     return replicates.rows(scores, prompts, cell.eps, cell.layers)

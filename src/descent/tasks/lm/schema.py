@@ -1,10 +1,11 @@
 """The sections of params.yaml about the causal language model."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from descent.schema import (
+    BudgetSection,
     Count,
     Evaluation,
     Grid,
@@ -88,4 +89,4 @@ class Grids(Schema):
     batch: Count
     epochs: Count
     tokenizers: dict[str, TokenizerSource]
-    models: dict[str, dict[str, Any]]
+    models: dict[str, BudgetSection]

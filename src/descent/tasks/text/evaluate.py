@@ -17,7 +17,6 @@ from descent.runner.executor import Job
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
-from descent.tasks.common.items import problem
 from descent.tasks.common.shifted import apply_of, levels_of
 from descent.tasks.text.data import Tokens
 from descent.tasks.text.sweep import TextSweep, sweep
@@ -32,7 +31,7 @@ def scoring(params: Params, tokens: Tokens, item: Item) -> Scoring:
     return Scoring(
         profile=params.profile,
         measure=partial(_measure, params, tokens, item.feed.device),
-        problem=partial(problem, params),
+        problem=params.held_to,
         definitions={
             shift: {
                 "evaluation": evaluation.model_dump(exclude={"shifts"}),
@@ -106,7 +105,7 @@ def _descents(params: Params, cell: Cell, found: TextSweep, index: int) -> Itera
     """The ratios of successive layer losses of single texts at the cell's own level."""
     own = {"split": "test", "gamma": cell.eps, "layer": cell.layers}
     ratios = found.ratios(index)
-    constraints = problem(params, cell)
+    constraints = params.held_to(cell)
     summary = {
         "ratio_mean": ratios.mean(dtype=np.float64),
         "ratio_median": np.median(ratios),
@@ -132,7 +131,7 @@ def _replicates(
     swept = sorted(set(map(float, evaluation.gammas)))
     hits = found.hits[[levels.index(level) for level in swept], index].mean(axis=1)
     scores = replicates.accuracies(hits, once, swept, cell.eps, resamples)
-    constraints = problem(params, cell)
+    constraints = params.held_to(cell)
     f = replicates.mean(found.own[index].mean(axis=1, dtype=np.float64), once, resamples)
     scores["descending"] = replicates.descending(f, constraints.cap_layer if constraints else 0)
     ratios = found.ratios(index).reshape(-1, texts)

@@ -1,10 +1,11 @@
 """The sections of params.yaml about text classification."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from descent.schema import (
+    BudgetSection,
     Checksum,
     Count,
     Evaluation,
@@ -76,4 +77,4 @@ class Grids(Schema):
     batch: Count
     epochs: Count
     tokenizers: dict[str, TokenizerSource]
-    models: dict[str, dict[str, Any]]
+    models: dict[str, BudgetSection]

@@ -20,7 +20,7 @@ from descent.runner import scores
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
-from descent.tasks.common.items import of_model, problem
+from descent.tasks.common.items import of_model
 from descent.tasks.common.shifted import apply_of
 from descent.tasks.text.data import Tokens, load
 from descent.tasks.text.sweep import sweep
@@ -60,7 +60,7 @@ def scoring(params: Params, tokens: Tokens, item: Item) -> Scoring:
     return Scoring(
         profile=params.profile,
         measure=partial(_measure, params, tokens, item.feed.device),
-        problem=partial(problem, params),
+        problem=params.held_to,
         definitions={
             TRANSFER: {
                 "evaluation": evaluation.model_dump(exclude={"shifts", "gammas", "energies"}),

@@ -13,7 +13,7 @@ from torch import nn
 from descent import paths
 from descent.analysis import replicates
 from descent.analysis.results import Row
-from descent.analysis.select import TRAINED
+from descent.analysis.select import TRAINED, in_distribution
 from descent.cells import Cell, headline, reference_cells
 from descent.components import load
 from descent.config import Params
@@ -23,7 +23,7 @@ from descent.runner.executor import Job
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
-from descent.tasks.common.items import budget_of, problem, settings_by_arm
+from descent.tasks.common.items import budget_of, settings_by_arm
 from descent.tasks.common.shifted import apply_of, levels_of
 from descent.tasks.video import data
 from descent.tasks.video.batches import TASKS, DenoisingTask, Inputs
@@ -80,7 +80,7 @@ def scoring(params: Params, prepared: Prepared, item: Item) -> Scoring:
     return Scoring(
         profile=params.profile,
         measure=partial(_measure, params, prepared, task, tests, item.feed.device),
-        problem=partial(problem, params),
+        problem=params.held_to,
         definitions={
             shift: {
                 "levels": test.levels,
@@ -253,9 +253,9 @@ def _scores(
 ) -> dict[str, np.ndarray]:
     """On every resample of the test items: mean ln RMSE up to and above the training level, whether f_l falls."""
     gammas = np.array([level in set(map(float, params.video.evaluation.gammas)) for level in swept])
-    inside = np.array(swept) <= cell.eps + 1e-9
+    inside = in_distribution(np.array(swept), cell.eps)
     own = error[swept.index(cell.eps)]
-    constraints = problem(params, cell)
+    constraints = params.held_to(cell)
     scores = {"descending": replicates.descending(own, constraints.cap_layer if constraints else 0)}
     for name, chosen in (("in", gammas & inside), ("out_of", gammas & ~inside)):
         if chosen.any():

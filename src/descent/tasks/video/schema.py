@@ -1,10 +1,22 @@
 """The sections of params.yaml about video."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from descent.schema import Checksum, Count, Evaluation, Grid, NonNegative, OneOf, Place, Positive, Schema, Seed
+from descent.schema import (
+    BudgetSection,
+    Checksum,
+    Count,
+    Evaluation,
+    Grid,
+    NonNegative,
+    OneOf,
+    Place,
+    Positive,
+    Schema,
+    Seed,
+)
 
 
 class Frame(Schema):
@@ -88,4 +100,4 @@ class Grids(Schema):
     epoch_inputs: Count | None
     validation_inputs: Count
     test_inputs: Count | None
-    models: dict[str, dict[str, Any]]
+    models: dict[str, BudgetSection]

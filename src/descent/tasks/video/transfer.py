@@ -18,7 +18,7 @@ from descent.runner import scores
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
-from descent.tasks.common.items import budget_of, of_model, problem
+from descent.tasks.common.items import budget_of, of_model
 from descent.tasks.common.shifted import apply_of
 from descent.tasks.video.batches import TASKS, DenoisingTask, Inputs
 from descent.tasks.video.data import Prepared, load
@@ -57,7 +57,7 @@ def scoring(params: Params, own: Prepared, others: Sequence[Prepared], item: Ite
     return Scoring(
         profile=params.profile,
         measure=partial(_measure, params, others, scale, item.feed.device),
-        problem=partial(problem, params),
+        problem=params.held_to,
         definitions={
             TRANSFER: {
                 "levels": evaluation.transfer,
