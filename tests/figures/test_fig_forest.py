@@ -44,7 +44,7 @@ def test_estimates_intervals_and_the_papers_values_stand_at_their_claims(monkeyp
     ]
     assert [list(bar[:, 0]) for bar in bars] == [pytest.approx([1.0, 3.0]), pytest.approx([-0.2, 0.4])]
     labels = [" ".join(label.get_text().split()) for label in axes.get_yticklabels()]
-    named = {"video_ood": "%", "video_cost": "%", "text_ood": "points"}
+    named = {"video_ood": "% better →", "video_cost": "% ← better", "text_ood": "points better →"}
     assert labels == [f"Statement of {claim} ({unit})" for claim, unit in named.items()]
     assert "reproduced\n8 seeds, 27 settings" in words and "not tested" in words
     assert not [word for word in words if "synthetic" in word]

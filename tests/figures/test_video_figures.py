@@ -299,7 +299,11 @@ def test_fig08_takes_the_largest_turns_that_fig02_does_not_show(results, params:
     assert picked[0] == {name: setting[name] for name in ("dataset", "model", "layers", "eps")}
     change(results, 0.0, **setting, arm="constrained", metric="feasible")
     again = fig08_video_tradeoffs.chosen(cells_table(results, params), params)
-    assert picked[0] not in again
+    assert again == picked, "an infeasible cell is shown for what it is"
+    labels = [text.get_text() for text in fig08_video_tradeoffs.render(results, params).legends[0].get_texts()]
+    assert any(label.startswith("constrained (") for label in labels)
+    change(results, 1.0, **setting, arm="constrained", metric="diverged")
+    assert picked[0] not in fig08_video_tradeoffs.chosen(cells_table(results, params), params)
 
 
 def test_fig08_never_repeats_what_fig02_shows(results, params: Params) -> None:

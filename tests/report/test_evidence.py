@@ -357,6 +357,7 @@ def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproducti
         metas={"ucsd": META},
         made=[{"seconds": 3600.0, "cells_in_stack": 2, "device": "cpu (x)", "fingerprint": n} for n in "abcda"],
         figures={"fig03_depth.png": {"title": "Depth <L>", "caption": "What depth does."}},
+        protocol="abc1234 of 2026-01-01",
     )
 
 
@@ -383,6 +384,7 @@ def part(report: str, title: str) -> str:
 
 def test_the_report_puts_every_claim_under_its_verdict(params: Params, made_up: pd.DataFrame) -> None:
     report = reproduction.report(run(params, card(), made_up))
+    assert "as of commit abc1234 of 2026-01-01" in " ".join(report.split())
     named = {
         "Results that reproduce the paper": "video_ood",
         "Results that do not": "video_depth",

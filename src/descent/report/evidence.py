@@ -150,6 +150,11 @@ def committed(path: Path) -> int:
     return int(when)
 
 
+def commit_of(path: Path) -> str:
+    """The commit of a file as it stands, with its day: what judged a run is found by it later."""
+    return _git("log", "-1", "--format=%h of %cs", "--", str(path))
+
+
 def check_older(path: Path, made: Mapping[Path, Mapping[str, Any]]) -> None:
     """Raises UserError where training of a cell began before the protocol that judges it was committed."""
     since = committed(path)

@@ -57,6 +57,7 @@ def publish(params: Params) -> Path:
         metas=metas,
         made=list(made.values()),
         figures={file.name: told for file, told in pictures.items()},
+        protocol=evidence.commit_of(evidence.PROTOCOL),
     )
     texts = {
         "REPORT.md": reproduction.report(run),

@@ -37,6 +37,7 @@ class Run:
         metas: what preparation noted, by folder (evidence.metas).
         made: `made_by` of every cell (evidence.records).
         figures: what the published files say of themselves (evidence.pictures), by name.
+        protocol: the commit of the protocol that judges it (evidence.commit_of).
     """
 
     params: Params
@@ -56,6 +57,7 @@ class Run:
     metas: Mapping[str, Mapping[str, Any]]
     made: Sequence[Mapping[str, Any]]
     figures: Mapping[str, Mapping[str, Any]]
+    protocol: str
 
 
 def report(run: Run) -> str:
@@ -66,6 +68,7 @@ def report(run: Run) -> str:
     scope = ["statement", "paper", "group", "verdict"]
     return environment.get_template("reproduction.md.j2").render(
         profile=params.profile,
+        protocol=run.protocol,
         scope=pipe(scope, card[scope].to_numpy().tolist()),
         used=sections.used(params),
         data=sections.data(run.metas),

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from descent.analysis import scorecard, wording
+from descent.analysis.claims import CLAIMS
 from descent.analysis.preconditions import in_brief
 from descent.analysis.verdicts import NOT_TESTED
 from descent.components import in_words
@@ -123,8 +124,8 @@ def _named(row: dict[str, Any], params: Params) -> str:
     if "model" in row:
         sets = in_words(params.components, str(row["datasets"]))
         return fill(f"{style.name(row['model'])} ({sets})", LINE)
-    unit = f" ({UNITS[row['unit']]})" if UNITS[row["unit"]] else ""
-    return fill(row["statement"] + unit, LINE)
+    better = "← better" if CLAIMS[row["claim"]].kind == "cost" else "better →"
+    return fill(f"{row['statement']} ({UNITS[row['unit']]} {better})", LINE)
 
 
 def _legend(figure: Figure) -> None:

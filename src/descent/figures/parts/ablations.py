@@ -61,7 +61,7 @@ def draw(axes: Axes, cells: pd.DataFrame, column: str, study: Study) -> None:
     look = {"color": style.color(study.arm)}
     curves.draw(axes, table["mean"], study.arm, marker="o")
     axes.errorbar(table.index, table["mean"], table["std"], fmt="none", capsize=2.5, elinewidth=0.9, **look)
-    for state, marker in (("infeasible", "o"), ("diverged", "x")):
+    for state, marker in (("infeasible", "o"), ("some infeasible", "o"), ("diverged", "x")):
         points = table[table["state"] == state]
         if len(points):
             look |= {"marker": marker, "markerfacecolor": "white", "linestyle": "none", "zorder": 3}

@@ -41,11 +41,13 @@ def required(results: pd.DataFrame, stage: str, **cell: Any) -> pd.DataFrame:
 
 
 def state(cells: pd.DataFrame, **cell: Any) -> str:
-    """What a reader must know of the matching cells: "diverged", "infeasible" (where it has constraints) or ""."""
+    """What a reader must know of the matching cells: "diverged" (one did), "infeasible" (all that have constraints
+    are), "some infeasible", or ""."""
     rows = select(cells, **cell)
     if rows["diverged"].fillna(False).any():
         return "diverged"
-    return "infeasible" if rows["infeasible"].fillna(False).any() else ""
+    missed = rows["infeasible"].fillna(False).astype(bool)
+    return "infeasible" if len(missed) and missed.all() else "some infeasible" if missed.any() else ""
 
 
 def in_use(params: Params, task: str) -> bool:

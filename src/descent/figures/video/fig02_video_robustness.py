@@ -21,10 +21,10 @@ the same inputs: the noisy input itself, a black image and the mean of an input'
 several), any of which may leave the panel, and two classical filters,
 measured on video.evaluation.classical_frames of the test frames. The filters are told the noise level gamma and
 see whole frames; patch models see neither. Where the arms of `comparison` differ in capacity, the ratio of their
-trained weights stands beside L, ours first. Hollow markers: a run with constraints ended infeasible. Below, the
-difference of the arms of `comparison`: by how many percent of log-RMSE ours errs less (right of the line) or more,
-over the swept levels above and up to the training level; the trimmed mean over depths and the mean over seeds of
-pairs of one depth, with its 95 % interval over seeds and test clips, which one seed does not have.
+trained weights stands beside L, ours first. Hollow markers: runs with constraints ended infeasible, some or all.
+Below, the difference of the arms of `comparison`: by how many percent of log-RMSE ours errs less (right of the
+line) or more, over the swept levels above and up to the training level; the trimmed mean over depths and the mean
+over seeds of pairs of one depth, with its 95 % interval over seeds and test clips, which one seed does not have.
 """
 PARAMETERS = [
     "eps",
@@ -38,7 +38,10 @@ PARAMETERS = [
     "video.evaluation.gammas",
     "video.evaluation.classical_frames",
 ]
-SIDES = {"out_of": ("o", r"gain, $\gamma > \epsilon$"), "in": ("s", r"gain, $\gamma \leq \epsilon$")}
+SIDES = {
+    "out_of": ("o", r"gain at equal depth, $\gamma > \epsilon$"),
+    "in": ("s", r"at equal depth, $\gamma \leq \epsilon$"),
+}
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:

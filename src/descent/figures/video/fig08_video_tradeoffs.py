@@ -12,11 +12,11 @@ PANELS = 3
 TITLE = "Further trade-offs between low and high noise"
 CAPTION = """
 RMSE on test clips against the test noise level for three further settings, chosen by rule: among all
-(data set, model, depth, training level) where both arms of `comparison` ran, none diverged and none that has
-constraints ended infeasible, less the pairs that Figure 2 shows, those where the difference between the arms
+(data set, model, depth, training level) where both arms of `comparison` ran, of the seeds of which neither
+diverged, less the pairs of one depth that Figure 2 shows, those where the difference between the arms
 changes most between in-distribution (mean over gamma <= eps) and out-of-distribution noise (mean over
 gamma > eps); the largest of each model first, then the largest of what is left. Vertical line: training
-level; dotted: the noisy input.
+level; dotted: the noisy input. Hollow markers: runs with constraints ended infeasible, some or all.
 """
 PARAMETERS = [
     "eps",
@@ -31,13 +31,15 @@ PARAMETERS = [
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """RMSE (0-255) against gamma, a panel per chosen setting. Raises UserError without rows of both arms."""
     rows = curves.required(results, "evaluate_video", experiment="video")
-    settings = chosen(cells_table(rows, params), params)
+    cells = cells_table(rows, params)
+    settings = chosen(cells, params)
     if not settings:
         return style.empty(params, "no setting in this grid beside those of Figure 2")
     figure, grid = style.panels(params, 1, PANELS, style.TEXT, 2.2)
     for axes, setting in zip(grid[0], settings, strict=False):
         for arm in curves.pair(params):
-            curves.draw(axes, curves.curve(rows, "gamma", "rmse", split="test", arm=arm, **setting), arm)
+            points = curves.curve(rows, "gamma", "rmse", split="test", arm=arm, **setting)
+            curves.draw(axes, points, arm, curves.state(cells, experiment="video", arm=arm, **setting))
         curves.draw_references(axes, rows, setting["dataset"], setting["model"], ("identity",))
         curves.mark_training_level(axes, setting["eps"])
         of = curves.of_setting(setting["model"], setting["dataset"], setting["layers"])
@@ -53,7 +55,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 
 def chosen(cells: pd.DataFrame, params: Params) -> list[dict]:
     """The settings that the caption's rule picks, at most three, the most turning first."""
-    sound = select(cells, experiment="video", trained=True, infeasible=False)
+    sound = select(cells, experiment="video", trained=True)
     sound = sound[~sound["diverged"].fillna(False)]
     measures = ("rmse_out_of_distribution", "rmse_in_distribution")
     both = [pairs(sound, measure, params.comparison) for measure in measures]
@@ -61,7 +63,10 @@ def chosen(cells: pd.DataFrame, params: Params) -> list[dict]:
     turn = (beyond - within).abs().dropna().rename("turn").reset_index()
     setting = [column for column in PAIR if column != "seed"]
     turn = turn.groupby(setting, as_index=False)["turn"].mean()
-    shown = select(best_depth(cells), eps=float(params.eps))[setting].drop_duplicates()
+    arms = [params.comparison.ours, params.comparison.baseline]
+    best = select(best_depth(cells), eps=float(params.eps))
+    best = best[best["arm"].isin(arms)][setting]
+    shown = best[best.duplicated()]  # by both arms
     turn = turn.merge(shown, how="left", indicator=True).query("_merge == 'left_only'")
     turn = turn.sort_values(["turn", *setting], ascending=[False] + [True] * len(setting))
     first = turn.drop_duplicates("model")
