@@ -82,9 +82,11 @@ def _aside(folders: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, Any], l
     """The claims that rest on what another part replaces, with these data sets and models."""
     gone_of = functools.cache(lambda claim: parts.gone(claim, folders))
     for number, folder in enumerate(folders) if len(folders) > 1 else ():
-        pairs, facts = grounds.load(folder)
         for row in _tested(folder):
             gone = sorted((data, model) for data, model, part in gone_of(row["claim"]) if part == number)
+            if not gone:
+                continue
+            pairs, facts = grounds.load(folder)
             own = pairs[pairs["claim"] == row["claim"]]
             if "dataset" in row:
                 own = own[own["dataset"] == row["dataset"]]
