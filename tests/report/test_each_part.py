@@ -29,11 +29,11 @@ def test_what_another_part_replaces_is_told_of_its_data_set_and_counted_no_more(
 ) -> None:
     rows = Made().video(models=("ut",), layers=(3,)).table()
     folders = [published(tmp_path / "small-1", rows), tmp_path / "small-2"]
-    monkeypatch.setattr(parts, "gone", lambda claim, folders: set())
+    monkeypatch.setattr(parts, "gone", lambda folders: {})
     assert each_part.not_counted(folders, real_params()) == ""
     whole = each_part.counted(folders)
     assert "give 6 more verdicts" in whole, "two claims, of all data sets and of each"
-    monkeypatch.setattr(parts, "gone", lambda claim, folders: {("ucsd", "ut", 0)})
+    monkeypatch.setattr(parts, "gone", lambda folders: {claim: {("ucsd", "ut", 0)} for claim in SHOWN})
     told = each_part.not_counted(folders, real_params())
     assert told.count("small-1 (UT on UCSD) on") == 4, "two claims, of all data sets, and of UCSD"
     assert "Avenue" not in told

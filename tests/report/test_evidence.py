@@ -474,7 +474,7 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert head == "| claim | the paper | here | verdict |" and len(rows) == 3
     assert rows[0].endswith(" | 2 % (1 to 3) | **reproduced** |") and "; 5 % (" in rows[0]
     assert " | – | **not tested**" in rows[2]  # noqa: RUF001
-    assert hidden.startswith("- **Models of video that a precondition keeps out**") and hidden.count("\n") == 0
+    assert hidden.startswith("- **Models that a precondition keeps out**") and hidden.count("\n") == 0
     assert legend.startswith("*ERM* is plain training") and "*Not tested*" in legend
     assert scope.startswith("Scope of what was tested: UT on Avenue and UCSD; samples"), (
         "what fails a precondition is no part of it"

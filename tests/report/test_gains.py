@@ -42,6 +42,13 @@ def test_a_pair_of_which_a_cell_diverged_is_counted_and_in_no_mean(results: pd.D
     assert (row["gain_out_seeds"], row["gain_out_before_seeds"], row["lost"]) == (2, 2, 1)
     assert row["gain_out"] == pytest.approx(AFTER, abs=1e-6)
 
+    every = results["metric"].eq("diverged") & results["experiment"].eq("plateau_ut")
+    (row,) = published.longer(results.assign(value=results["value"].mask(every, 1.0)), real_params()).to_dict(
+        "records"
+    )
+    assert (row["gain_out_seeds"], row["lost"]) == (0, 3), "it is shown as lost, and does not vanish"
+    assert np.isnan(row["gain_out"])
+
 
 def test_the_report_tells_both_in_percent(results: pd.DataFrame) -> None:
     params = real_params()

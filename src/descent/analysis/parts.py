@@ -99,14 +99,15 @@ def replaced(folders: Sequence[Path]) -> set[tuple[str, str, int]]:
     return again.replaced(grid, grid, folders)
 
 
-def gone(claim: str, folders: Sequence[Path]) -> set[tuple[str, str, int]]:
-    """`replaced`, of what a claim rests on: a part that lacks the claim's cells takes no other's place in it.
+def gone(folders: Sequence[Path]) -> dict[str, set[tuple[str, str, int]]]:
+    """`replaced`, by claim, of what each rests on: a part that lacks a claim's cells takes no other's place in it.
 
     Raises:
         UserError: as of joined.
     """
     pairs = _stacked([grounds.load(folder)[0] for folder in folders])
-    return _gone(claim, pairs[pairs["claim"] == claim], cells(folders), folders)
+    trained = cells(folders)
+    return {str(claim): _gone(str(claim), own, trained, folders) for claim, own in pairs.groupby("claim")}
 
 
 def _gone(

@@ -1,7 +1,7 @@
 """What everyone does to rows of the results table: choose, keep numbers, average over what was named."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,10 +30,7 @@ def measured(results: pd.DataFrame) -> pd.DataFrame:
     return results[np.isfinite(results["value"])]
 
 
-Levels = TypeVar("Levels", pd.Series, np.ndarray, float)
-
-
-def in_distribution(gamma: Levels, eps: Levels | float) -> Any:
+def in_distribution(gamma: pd.Series | np.ndarray, eps: pd.Series | float) -> Any:
     """Whether a level of the test noise is at most that of training: on it every claim about either side rests."""
     return gamma <= eps + 1e-9
 

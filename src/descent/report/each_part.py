@@ -1,6 +1,5 @@
 """What each published part says by itself, in Markdown, beside the verdicts that all of them give together."""
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -80,10 +79,10 @@ def _tested(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 def _aside(folders: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, Any], list[tuple[str, str]]]]:
     """The claims that rest on what another part replaces, with these data sets and models."""
-    gone_of = functools.cache(lambda claim: parts.gone(claim, folders))
-    for number, folder in enumerate(folders) if len(folders) > 1 else ():
+    gone_of = parts.gone(folders) if len(folders) > 1 else {}
+    for number, folder in enumerate(folders):
         for row in _tested(folder):
-            gone = sorted((data, model) for data, model, part in gone_of(row["claim"]) if part == number)
+            gone = sorted((data, model) for data, model, part in gone_of.get(row["claim"], ()) if part == number)
             if not gone:
                 continue
             pairs, facts = grounds.load(folder)

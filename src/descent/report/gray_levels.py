@@ -18,7 +18,8 @@ MEASURES = {"out": "rmse_out_of_distribution", "in": "rmse_in_distribution"}
 TOLD = (
     "RMSE of both arms in gray levels (0 to 255), the mean over test noise and seeds; *fewer*: by how much our "
     "arm's is lower than ERM's; *of the mean*: the logarithm of the ratio of these means, where claims average "
-    "logarithms over the levels. 95 % intervals of the seeds alone; in brackets cells that both arms have."
+    "logarithms over the levels. 95 % intervals of the seeds alone; in brackets pairs, less those "
+    "of which a cell diverged."
 )
 
 

@@ -44,7 +44,13 @@ def longer(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     twice, before = (cells[ours & own][[*pair, *gains]] for own in (of_twice, of_grid))
     both = twice.merge(before, on=pair, suffixes=("", "_before")).merge(lost, on=pair)
     found = over_seeds(both[~both["lost"]], [*(f"{name}_before" for name in gains), *gains], by=SETTING)
-    return found.merge(both.groupby(SETTING)["lost"].sum().reset_index(), on=SETTING, how="left")
+    counts = both.groupby(SETTING)["lost"].sum().reset_index()
+    seeds = [name for name in found if name.endswith("_seeds")]
+    return (
+        found.merge(counts, on=SETTING, how="right")
+        .fillna(dict.fromkeys(seeds, 0))
+        .astype(dict.fromkeys(seeds, int))
+    )
 
 
 def shifts(results: pd.DataFrame, params: Params) -> pd.DataFrame:
