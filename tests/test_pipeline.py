@@ -22,6 +22,7 @@ PARAMS = config.load(Path(__file__).with_name("params.yaml"))
 READS = {
     "components.py",
     "config.py",
+    "declared.py",
     "errors.py",
     "former.py",
     "interruption.py",
@@ -183,6 +184,7 @@ def test_imports_go_downwards_and_in_no_circle() -> None:
         "names",
         "former",
         "study",
+        "declared",
         "config",
         "inventory",
         "cells",

@@ -21,7 +21,8 @@ from descent.analysis.select import (
 from descent.analysis.trials import accuracy_columns, best_trial, searched
 from descent.cells import grid, reference_cells, study_cells
 from descent.components import TASKS
-from descent.config import Comparison, Params
+from descent.config import Params
+from descent.declared import Comparison
 from descent.errors import UserError
 from descent.paths import TRANSFER_SCORES, scores_file, study_scores_file
 

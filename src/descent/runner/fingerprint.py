@@ -13,6 +13,7 @@ CARRIES = (
     "descent.cells",
     "descent.components",
     "descent.config",
+    "descent.declared",
     "descent.former",
     "descent.study",
     "descent.errors",

@@ -1,0 +1,115 @@
+"""What params.yaml holds, as frozen, strict objects: an unknown key, a wrong type or a missing key names its path.
+
+The sections of open places (objectives, models, shifts) are plain values here, since figures read params.yaml and
+never load torch; who computes with one validates it against the schema in its component's file.
+"""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from descent import components, names
+from descent.runner.schema import ALONE, Ray, Shares
+from descent.schema import Device, Grid, ModelSection, NonNegative, ObjectiveSection, Schema
+from descent.tasks.lm import schema as lm
+from descent.tasks.text import schema as text
+from descent.tasks.video import schema as video
+from descent.training.schema import Training
+
+
+class Comparison(Schema):
+    ours: str
+    baseline: str
+
+
+class Profile(Schema):
+    data: dict[str, dict[str, Any]]
+    video: video.Grids
+    text: text.Grids
+    lm: lm.Grids
+    studies: dict[str, dict[str, Any]]
+
+
+class Declared(Schema):
+    profile: str
+    eps: NonNegative
+    method: str
+    device: Device
+    # These three have defaults, since the parameters that results were made with do not hold them.
+    executor: Literal["local", "ray"] = "local"
+    gpu_share: Shares = Field(default_factory=lambda: dict(ALONE))
+    ray: Ray = Field(default_factory=Ray)
+    local_data: str
+    arms: Grid[str]
+    comparison: Comparison
+    studies: list[str]
+    objectives: dict[str, ObjectiveSection]
+    video: video.Video
+    text: text.Text
+    lm: lm.LanguageModel
+    shifts: dict[str, dict[str, Any]]
+    models: dict[str, ModelSection]
+    training: Training
+    study: dict[str, dict[str, Any]]
+    profiles: dict[str, Profile]
+    # What the components say of themselves; in params.json as it was when the results were made.
+    components: dict[str, dict[str, dict[str, Any]]] = Field(default_factory=components.describe)
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> "Declared":
+        names.known("profile", [self.profile], self.profiles)
+        names.known("arms", self.arms, self.components["arms"])
+        names.known("method (one of arms)", [self.method], self.arms)
+        names.known("comparison (of arms)", [self.comparison.ours, self.comparison.baseline], self.arms)
+        names.known("studies", self.studies, self.study)
+        names.known("objectives", self.objectives, self.components["arms"])
+        names.endless("objectives", {arm: own.get("like") for arm, own in self.objectives.items()})
+        for task in components.TASKS:
+            section = getattr(self, task)
+            grids = getattr(self.budget, task)
+            names.known(f"{task}.datasets", section.datasets, self.components[f"tasks.{task}.datasets"])
+            names.known(f"{task}.datasets", section.datasets, self.budget.data)
+            names.known(f"{task}.models", section.models, self._models_of(task))
+            for where, shifts in (
+                (f"{task}.evaluation.shifts", section.evaluation.shifts),
+                (f"profiles.{self.profile}.{task}.shifts", grids.shifts or []),
+            ):
+                names.known(where, shifts, self.components["shifts"])
+                names.fit(where, shifts, task, self.components["shifts"])
+                names.known(where, shifts, self.shifts)
+            names.judged(task, section, grids, self.profile)
+            for model in section.models:
+                names.known("models", [model], self.models)
+                names.known(f"profiles.{self.profile}.{task}.models", [self._root(model)], grids.models)
+            if (search := getattr(section, "search", None)) is not None:
+                names.known(f"{task}.search.arms", search.arms, self.components["arms"])
+            for name in self.tokenizers(task):
+                names.known(f"profiles.{self.profile}.{task}.tokenizers", [name], grids.tokenizers)
+        return self
+
+    def _models_of(self, task: str) -> list[str]:
+        return [name for name, said in self.components["models"].items() if said["TASK"] == task]
+
+    @property
+    def budget(self) -> Profile:
+        """The data sources, grids and budgets of the profile in use."""
+        return self.profiles[self.profile]
+
+    def tokenizer(self, model: str) -> str:
+        """The tokenizer of a model of text, as its section says."""
+        return self._of_model(self.models, model).get("tokenizer", "")
+
+    def tokenizers(self, task: str) -> list[str]:
+        """The tokenizers that a task's models in use name, each once; none of video."""
+        models = getattr(self, task).models
+        return sorted({self.tokenizer(model) for model in models} - {""})
+
+    def _of_model(self, section: dict[str, dict[str, Any]], model: str) -> dict[str, Any]:
+        """What a section says of a model, over what it says of the model that its file is LIKE."""
+        like = self.components["models"][model].get("LIKE")
+        return (self._of_model(section, like) if like else {}) | section.get(model, {})
+
+    def _root(self, model: str) -> str:
+        """The model that this one is like in the end; itself where it is like none."""
+        like = self.components["models"][model].get("LIKE")
+        return self._root(like) if like else model
