@@ -14,10 +14,12 @@ import pytest
 import torch
 
 from descent.cells import WHY
+from descent.config import Params
 from descent.errors import UserError
 from descent.paths import runs_folder, study_runs_folder
 from descent.runner import items, stacks, store
 from descent.runner.executor import Job
+from descent.schema import validated
 from descent.tasks.video.data import Prepared
 from descent.training import stack
 from descent.training.arm import Setting
@@ -29,6 +31,7 @@ from tests.fakes.core import (
     serially,
     small_params,
     train_cells,
+    values,
     write_params,
 )
 
@@ -120,6 +123,14 @@ def test_a_study_trains_its_arms_and_a_left_out_one_nothing(prepared: Prepared, 
     assert names(study_runs_folder("infeasible")) == sorted(name for (name,) in trained)
     assert item_of(small_params({"video.models": ["ut"]}), "infeasible") is None
     assert item_of(small_params({"video.datasets": []}), "infeasible") is None
+
+
+def test_a_study_of_a_model_without_a_rate_names_the_missing_key(prepared: Prepared) -> None:
+    found = values()
+    del found["profiles"]["demo"]["video"]["models"]["dust"]["lr"]
+    params = validated(Params, found, "params.yaml")
+    with pytest.raises(UserError, match=r"models\.dust is not right:\n  lr: missing key"):
+        item_of(params, "infeasible")
 
 
 def test_a_finished_cell_says_what_it_is_and_holds_its_own_weights(prepared: Prepared, trained: list) -> None:

@@ -95,6 +95,19 @@ def test_a_study_that_one_profile_alone_has_values_for_is_asked_of_that_one() ->
     assert pruning.prune(store.root(), [small_params(TINY | {"eps": 0.2})]) == (0, 2), "nobody else asks for them"
 
 
+def test_a_profile_that_lacks_a_model_in_use_asks_for_nothing() -> None:
+    """It cannot be run; who leaves a model out of it meets no fault here."""
+    whole = small_params(TINY | {"eps": 0.1})
+    lacking = whole.profiles["demo"].model_dump()
+    del lacking["video"]["models"]["ut"]
+    asked = whole.model_copy(
+        update={"profiles": {"lacking": type(whole.profiles["demo"])(**lacking)} | whole.profiles}
+    )
+    train_cells(asked, *ITEM)
+    before = names()
+    assert pruning.prune(store.root(), [asked]) == (2, 0) and names() == before
+
+
 def test_what_another_branch_asks_for_stays() -> None:
     one, other = small_params(TINY | {"eps": 0.1}), small_params(TINY | {"eps": 0.3})
     for params in (one, other):

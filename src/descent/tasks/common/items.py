@@ -59,9 +59,9 @@ def of_study(params: Params, name: str) -> Item | None:
     if not params.runs(study):
         return None
     own = params.trained_longer(study.model, study.times)
+    made = feed(own, study.task, study.dataset, study.model)  # checks the budget, which has the rate
     cells = study_cells(params, name)
     settings = {cell: setting(own, cell, study.replaced(cell.arm, cell.varied)) for cell in cells}
-    made = feed(own, study.task, study.dataset, study.model)
     runs = paths.study_runs_folder(name)
     known, followers = _apart(settings)
     rounds = partial(once, known)

@@ -17,6 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from descent import config
 from descent.cells import Cell, grid, searched, study_cells
 from descent.components import TASKS
@@ -96,8 +98,7 @@ def _git(*words: str) -> str:
 
 def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
     """The identity of every cell that the profiles of a params.yaml ask for, each with its setting."""
-    for profile in params.profiles:
-        own = params.model_copy(update={"profile": profile})
+    for own in filter(None, (_in(params, profile) for profile in params.profiles)):
         for task in TASKS:
             section = getattr(own, task)
             for cell in (c for d in section.datasets for m in section.models for c in grid(own, task, d, m)):
@@ -107,6 +108,14 @@ def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
             longer = own.trained_longer(study.model, study.times) if own.runs(study) else own
             for cell in study_cells(own, name):
                 yield _identity(vars(cell)), _values(longer, cell, study.replaced(cell.arm, cell.varied) or {})
+
+
+def _in(params: Params, profile: str) -> Params | None:
+    """These parameters with a profile in use; None where it lacks a model or data set in use."""
+    try:
+        return Params.model_validate(params.model_dump() | {"profile": profile})
+    except ValidationError:
+        return None
 
 
 def _values(params: Params, cell: Cell, changed: dict[str, Any]) -> str:
