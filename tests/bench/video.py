@@ -23,10 +23,10 @@ from descent.runner.devices import cores
 from descent.tasks.common.shifted import apply_of
 from descent.tasks.video.clips import find_clips
 from descent.tasks.video.data import Sequences
-from descent.tasks.video.evaluate import tested
 from descent.tasks.video.prepare import prepare
 from descent.tasks.video.raw import fetch
 from descent.tasks.video.schema import Generate, Source
+from descent.tasks.video.shifted import tested
 from descent.tasks.video.sweep import AtLevels, sweep
 from tests.bench.steps import SIZES, Size, dust
 from tests.bench.table import EXACT, NONE, record

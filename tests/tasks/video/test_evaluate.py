@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from descent.analysis import replicates, results
-from descent.analysis.select import TRAINED, measured, select
-from descent.cells import REFERENCES, Cell, grid
+from descent.analysis.select import measured, select
+from descent.cells import REFERENCES, Cell
 from descent.errors import UserError
 from descent.models.parts.denoiser import Pixels
 from descent.paths import runs_folder, scores_file, study_runs_folder
@@ -21,12 +20,11 @@ from descent.runner import store
 from descent.tasks.video import evaluate as evaluation
 from descent.tasks.video import units
 from descent.tasks.video.batches import SequenceTask
-from descent.tasks.video.data import Prepared, load
-from descent.tasks.video.references import Filter, Once
+from descent.tasks.video.data import Prepared
+from descent.tasks.video.shifted import levels
 from descent.tasks.video.sweep import Sweep, sweep
 from tests.fakes.core import (
     DIAGNOSED,
-    TOKENS,
     enter_project,
     evaluate_cells,
     item_of,
@@ -35,16 +33,11 @@ from tests.fakes.core import (
     small_params,
     train_cells,
 )
-from tests.fakes.vit import VIT, build
 
 ITEM = ("video", "ucsd", "dust")
 OUT = runs_folder(*ITEM)
 CELL = ["arm", "layers", "eps"]
 DUST = {"video.models": ["dust"]}
-SAID = small_params().components["shifts"]
-OF_ENERGY = [
-    name for name, said in SAID.items() if said["ENERGY"] and "video" in said["TASKS"] and name != TRAINED
-]
 REPLICATES = {
     f"{name}_replicate" for name in ("descending", "log_rmse_in_distribution", "log_rmse_out_of_distribution")
 }
@@ -58,10 +51,10 @@ def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
 
 def test_the_sweep_has_every_training_level_once(prepared: Prepared) -> None:
     params = small_params({"eps": 0.13, "video.evaluation": {"gammas": [1, 0.0, 0.25, 0.5]}})
-    assert evaluation.levels(params, "gaussian") == [0.0, 0.13, 0.25, 0.5, 1.0]
-    assert evaluation.levels(params, "gaussian", [0.3]) == [0.0, 0.13, 0.25, 0.3, 0.5, 1.0]
-    assert evaluation.levels(params, "salt_and_pepper", [0.3]) == params.video.evaluation.energies
-    assert evaluation.levels(params, "blur", [0.3]) == params.shifts["blur"]["levels"]
+    assert levels(params, "gaussian") == [0.0, 0.13, 0.25, 0.5, 1.0]
+    assert levels(params, "gaussian", [0.3]) == [0.0, 0.13, 0.25, 0.3, 0.5, 1.0]
+    assert levels(params, "salt_and_pepper", [0.3]) == params.video.evaluation.energies
+    assert levels(params, "blur", [0.3]) == params.shifts["blur"]["levels"]
 
 
 def trained(**changes: object) -> None:
@@ -92,13 +85,13 @@ def test_the_rows_of_a_data_set_are_complete_and_agree_with_each_other(prepared:
     assert list(table) == list(results.COLUMNS) and table["value"].notna().all()
     assert {str(kind) for kind in table.dtypes[["layers", "layer", "seed"]]} == {"int64"}
     assert set(table["shift"]) == {"gaussian"}
-    levels, item = evaluation.levels(params, "gaussian"), item_of(params, *ITEM)
+    gammas, item = levels(params, "gaussian"), item_of(params, *ITEM)
     assert len(item.cells) == 2 * 2 * 3 == len(table.groupby(CELL))
     for cell in item.cells:
         own = select(table, arm=cell.arm, layers=cell.layers, eps=cell.eps)
         test = own[own["split"] == "test"]
-        counts = {"loss": (cell.layers + 1) * len(levels), "rmse": len(levels), "rmse_clipped": len(levels)}
-        counts |= {"psnr": len(levels), "violation": cell.layers + 1, "feasible": 1, "test_items": 1}
+        counts = {"loss": (cell.layers + 1) * len(gammas), "rmse": len(gammas), "rmse_clipped": len(gammas)}
+        counts |= {"psnr": len(gammas), "violation": cell.layers + 1, "feasible": 1, "test_items": 1}
         counts |= {"rmse_layer": cell.layers + 1, "psnr_layer": cell.layers + 1}
         counts |= {name: 8 for name in results.METRICS if name in REPLICATES}
         assert test["metric"].value_counts().to_dict() == counts, "and no SSIM of patches below its window"
@@ -108,7 +101,7 @@ def test_the_rows_of_a_data_set_are_complete_and_agree_with_each_other(prepared:
         rmse, clipped, psnr = (
             test[test["metric"] == name].sort_values("gamma") for name in ("rmse", "rmse_clipped", "psnr")
         )
-        assert sorted(rmse["gamma"]) == levels and (rmse["layer"] == cell.layers).all()
+        assert sorted(rmse["gamma"]) == gammas and (rmse["layer"] == cell.layers).all()
         np.testing.assert_allclose(last["value"], 16 * (rmse["value"].to_numpy() / 255) ** 2, rtol=1e-9)
         np.testing.assert_allclose(psnr["value"], 20 * np.log10(255 / clipped["value"].to_numpy()), rtol=1e-9)
         check_validation_rows(own[own["split"] == "validation"], cell)
@@ -299,77 +292,6 @@ def test_a_stale_or_missing_cell_is_refused(prepared: Prepared) -> None:
         evaluated(**{"objectives.constrained": {"alpha": 0.3}})
 
 
-def references_of(changes: dict) -> pd.DataFrame:
-    """The rows of the maps that learn nothing, of models that are not trained."""
-    params, prepared = small_params(changes), load(Path("data/prepared/ucsd"))
-    firsts = [grid(params, "video", "ucsd", model)[0] for model in params.video.models]
-    table = evaluation.references(params, prepared, torch.device("cpu"), firsts)
-    results.write(table, Path("references.parquet"))
-    return pd.read_parquet("references.parquet")
-
-
-def test_the_reference_rows_are_the_noise_and_the_intensity(prepared: Prepared) -> None:
-    table = references_of({})
-    assert list(table) == list(results.COLUMNS) and set(table["arm"]) == set(REFERENCES)
-    identity = {name: set(table[name]) for name in ("experiment", "layers", "eps", "seed", "layer", "varied")}
-    assert identity == {
-        "experiment": {"video"},
-        "layers": {0},
-        "eps": {0.0},
-        "seed": {0},
-        "layer": {0},
-        "varied": {""},
-    }
-    assert set(table["split"]) == {"test"}
-    assert set(table["model"]) == {"ut", "dust"}
-    dust, ut = (
-        select(table, model=model).drop(columns="model").reset_index(drop=True) for model in ("dust", "ut")
-    )
-    pd.testing.assert_frame_equal(dust, ut)  # of the same inputs and units
-    rmse = select(table, model="dust", metric="rmse").pivot(index="gamma", columns="arm", values="value")
-    assert rmse.index.tolist() == [0.0, 0.13, 0.25, 0.5, 1.0]
-    sequences = prepared.sequences("test", TOKENS)
-    numbers = 2 * len(sequences) * TOKENS * 16
-    expected = rmse.index.to_numpy() * prepared.sigma * 255
-    np.testing.assert_allclose(rmse["identity"], expected, rtol=4 / math.sqrt(2 * numbers))
-    clean = sequences.gather(np.arange(len(sequences))).double()
-    np.testing.assert_allclose(rmse["zero"], clean.square().mean().sqrt().item(), rtol=1e-6)
-
-
-def test_classical_filters_are_better_than_the_noise_and_change_nothing_without_it(prepared: Prepared) -> None:
-    rmse = select(references_of({}), model="dust", metric="rmse").pivot(
-        index="gamma", columns="arm", values="value"
-    )
-    for name in ("tv_chambolle", "nl_means"):
-        assert rmse[name][0.0] == 0.0
-        assert (rmse[name][[0.25, 0.5, 1.0]] < rmse["identity"][[0.25, 0.5, 1.0]]).all(), name
-    assert (rmse["tv_chambolle"][[0.5, 1.0]] < 0.8 * rmse["identity"][[0.5, 1.0]]).all()
-
-
-def test_a_filter_that_two_models_ask_works_once_for_the_same_input_and_again_for_another() -> None:
-    worked = []
-
-    def told(noise: float) -> Filter:
-        return lambda noisy: worked.append(noise) or noisy * noise
-
-    once, noisy = Once(told, 0.5), torch.ones(1, 2, 3)
-    assert torch.equal(once(noisy), once(noisy.clone())) and worked == [0.5]
-    assert torch.equal(once(2 * noisy), noisy) and worked == [0.5, 0.5]
-
-
-def test_vit_has_references_of_its_own_in_its_images_and_units(prepared: Prepared) -> None:
-    table = references_of({**VIT, "video.models": ["dust", "vit"]})
-    rmse = select(table, metric="rmse").pivot(index="gamma", columns=["model", "arm"], values="value")
-    assert {model for model, _ in rmse} == {"dust", "vit"} and {arm for _, arm in rmse} == set(REFERENCES)
-    assert (rmse["vit"]["identity"][1:] < 0.9 * rmse["dust"]["identity"][1:]).all(), "resizing averages noise"
-    frames = prepared.whole("test")
-    clean = build().target(frames.gather(np.arange(len(frames)))[None].float() / 255)
-    black = 127.5 * (clean + 1).square().mean().sqrt().item()  # -1 is black
-    np.testing.assert_allclose(rmse["vit"]["zero"], black, rtol=1e-5)
-    losses = select(table, metric="loss", model="vit", arm="identity").set_index("gamma")["value"]
-    np.testing.assert_allclose(rmse["vit"]["identity"], 127.5 * np.sqrt(losses[rmse.index]), rtol=1e-9)
-
-
 @pytest.mark.slow
 def test_salt_and_pepper_has_rows_of_its_own_levels_and_none_of_training(prepared: Prepared) -> None:
     levels = [0.0, 0.3, 0.9]
@@ -404,48 +326,6 @@ def test_salt_and_pepper_has_rows_of_its_own_levels_and_none_of_training(prepare
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shift", OF_ENERGY)
-def test_under_other_noise_of_its_energy_the_identity_scores_as_under_gaussian_noise(
-    prepared: Prepared, shift: str
-) -> None:
-    levels = [0.0, 0.3, 0.9]
-    many = {"shifts": [TRAINED, shift], "noise_draws": 40}
-    few = {"gammas": [0.0], "classical_frames": 1}  # what Gaussian noise costs, which is not asked here
-    changes = DUST | {"profiles.demo.video.eps": [], f"shifts.{shift}": {"levels": levels}}
-    rmse = select(references_of({**changes, "video.evaluation": many | few}), shift=shift, metric="rmse")
-    found = rmse.pivot(index="gamma", columns="arm", values="value")
-    assert set(found) == {"identity", "zero", "frame_mean"}, (
-        "the classical filters are told the level of Gaussian noise"
-    )
-    np.testing.assert_allclose(found["identity"], 255 * prepared.sigma * np.array(levels), rtol=0.03)
-    assert found["zero"].nunique() == 1
-
-
-def test_of_noise_as_strong_before_resizing_that_of_neighbours_stays_the_stronger_one(prepared: Prepared) -> None:
-    """What is told beside ViT's numbers (figures.parts.remarks)."""
-    level, noises = 0.5, [TRAINED, "uniform", "correlated"]
-    changes = {f"shifts.{shift}": {"levels": [level]} for shift in noises[1:]}
-    evaluation = {"shifts": noises, "noise_draws": 8, "gammas": [level], "classical_frames": 1}
-    table = references_of({**VIT, **changes, "video.models": ["dust", "vit"], "video.evaluation": evaluation})
-    rmse = select(table, metric="rmse", arm="identity", gamma=level).set_index(["model", "shift"])["value"]
-    assert rmse["dust"].to_numpy() == pytest.approx(rmse["dust", TRAINED], rel=0.03)
-    assert rmse["vit", "uniform"] == pytest.approx(rmse["vit", TRAINED], rel=0.03)
-    assert rmse["vit", "correlated"] > 1.5 * rmse["vit", TRAINED]
-
-
-def test_of_salt_and_pepper_the_rows_keep_the_amounts(prepared: Prepared) -> None:
-    levels = [0.0, 0.3, 0.9]
-    both = {"shifts": [TRAINED, "salt_and_pepper"]}
-    table = references_of({**DUST, "video.evaluation": both, "shifts.salt_and_pepper": {"levels": levels}})
-    # A share `amount` of the pixels turns white or black, each with probability a half.
-    sequences = prepared.sequences("test", TOKENS)
-    x = sequences.gather(np.arange(len(sequences))).double().numpy() / 255
-    turned = (np.square(x) + np.square(1 - x)).mean() / 2
-    amounts = select(table, shift="salt_and_pepper", metric="strength").set_index("gamma")["value"]
-    np.testing.assert_allclose(amounts, (prepared.sigma * np.array(levels)) ** 2 / turned, rtol=1e-6)
-
-
-@pytest.mark.slow
 def test_frames_in_another_order_change_nothing_for_models_without_an_order(prepared: Prepared) -> None:
     """The negative control: UT and DUST are equivariant to the order of tokens."""
     shifts = {"shifts": ["gaussian", "shuffled_frames", "repeated_frames"]}
@@ -461,13 +341,6 @@ def test_frames_in_another_order_change_nothing_for_models_without_an_order(prep
         pd.testing.assert_series_equal(moved, still, rtol=1e-4)
         repeated = select(table[model], shift="repeated_frames", metric="rmse", gamma=0.4)
         assert (repeated["value"].to_numpy() > 1.001 * still.xs("rmse", level="metric").min()).all()
-
-
-def test_single_frames_have_no_rows_under_shifts_of_time(prepared: Prepared) -> None:
-    shifts = {"video.evaluation": {"shifts": ["gaussian", "blur", "dropped_frames"]}}
-    table = references_of({**VIT, "video.models": ["dust", "vit"], **shifts})
-    found = table.groupby("model")["shift"].unique().map(set).to_dict()
-    assert found == {"dust": {"gaussian", "blur", "dropped_frames"}, "vit": {"gaussian", "blur"}}
 
 
 def test_the_rows_of_a_data_set_are_in_its_file(prepared: Prepared) -> None:
