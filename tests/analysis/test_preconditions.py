@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from descent.analysis import effects, preconditions
+from descent.analysis.briefly import in_brief
 from descent.analysis.case import Case
 from descent.analysis.claims import CLAIMS
 from descent.analysis.evidence import Evidence
@@ -297,6 +298,6 @@ def test_what_one_claim_was_told_of_its_models_is_what_each_would_hear_alone(res
 def test_whatever_kept_a_published_model_out_of_a_claim_has_a_few_words() -> None:
     facts = [pd.read_csv(path) for path in (ROOT / "data/evidence").glob("small-*/facts.csv")]
     told = pd.concat(facts).dropna(subset=["model", "why"])["why"]
-    brief = {said: preconditions.in_brief(said) for why in told for said in why.split("; ")}
+    brief = {said: in_brief(said) for why in told for said in why.split("; ")}
     assert brief and not [said for said, words in brief.items() if said == words]
-    assert preconditions.in_brief("something else") == "something else"
+    assert in_brief("something else") == "something else"

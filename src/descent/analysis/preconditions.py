@@ -58,12 +58,6 @@ def failed_by_place(case: Case) -> dict[tuple[str, str], str]:
     return found
 
 
-def in_brief(why: str) -> str:
-    """What failed in a few words, of the sentences that the checks below return; any other stays as it is."""
-    told = [next((words for part, words in BRIEF.items() if part in said), said) for said in why.split("; ")]
-    return ", ".join(dict.fromkeys(told))
-
-
 def _asked(case: Case, checks: Sequence[Check]) -> str:
     """What these say; many claims ask them of the same cells in the same way, so each answer is found once."""
     claim = case.claim
@@ -235,25 +229,5 @@ def _absent(case: Case) -> str:
     return f"{NOTHING}: no such model whose arms have {'equal' if case.claim.capacity else 'different'} capacity"
 
 
-# P3 to P6 and P8 in a few words each, by what their sentences say; the first that fits.
-BRIEF = {
-    "constrained cells are feasible": "constraints do not hold",
-    "must have both": "constraints do not hold",
-    "whether the constraints were active": "constraints not recorded",
-    "no study of twice": "not trained for longer",
-    "are missing": "not trained for longer",
-    "diverged in twice": "diverged when trained for longer",
-    "twice the epochs": "training had not ended",
-    "better than doing nothing": "hardly better than doing nothing",
-    "better than the most frequent": "hardly better than guessing",
-    "noise costs less": "noise costs it little",
-    "are not measured": "nothing to compare with",
-    "no shift both": "no shift tells",
-    "are trials of a search": "seeds are trials",
-    "unequal trials": "unequal trials",
-    "tried unlike": "unequal trials",
-    "capacity": "unequal capacity",
-    UNKNOWN_SIZE: "size unknown",
-}
 OF_PLACE = (enforced, plateau, learned)
 OF_MODEL = (tried, equal_arms)

@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from descent.analysis import scorecard, wording
+from descent.analysis.briefly import in_brief
 from descent.analysis.claims import CLAIMS
-from descent.analysis.preconditions import in_brief
 from descent.analysis.verdicts import NOT_TESTED
 from descent.components import in_words
 from descent.config import Params

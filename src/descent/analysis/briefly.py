@@ -1,0 +1,30 @@
+"""Why a precondition keeps a model out, in the few words that fit a figure."""
+
+from descent.analysis.preconditions import UNKNOWN_SIZE
+
+# by a part of the sentences that preconditions.py returns; the first that fits
+BRIEF = {
+    "constrained cells are feasible": "constraints do not hold",
+    "must have both": "constraints do not hold",
+    "whether the constraints were active": "constraints not recorded",
+    "no study of twice": "not trained for longer",
+    "are missing": "not trained for longer",
+    "diverged in twice": "diverged when trained for longer",
+    "twice the epochs": "training had not ended",
+    "better than doing nothing": "hardly better than doing nothing",
+    "better than the most frequent": "hardly better than guessing",
+    "noise costs less": "noise costs it little",
+    "are not measured": "nothing to compare with",
+    "no shift both": "no shift tells",
+    "are trials of a search": "seeds are trials",
+    "unequal trials": "unequal trials",
+    "tried unlike": "unequal trials",
+    "capacity": "unequal capacity",
+    UNKNOWN_SIZE: "size unknown",
+}
+
+
+def in_brief(why: str) -> str:
+    """What failed in a few words, of the sentences of P3 to P6 and P8; any other stays as it is."""
+    told = [next((words for part, words in BRIEF.items() if part in said), said) for said in why.split("; ")]
+    return ", ".join(dict.fromkeys(told))
