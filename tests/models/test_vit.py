@@ -9,7 +9,7 @@ from torch.nn.functional import conv2d
 
 from descent.models import vit
 from descent.models.parts.inputs import VideoInputs
-from descent.models.vit import Fold, fold, unfolding
+from descent.models.parts.patches import Fold, fold, unfolding
 from descent.primal_dual.constraints import violations
 from descent.primal_dual.lagrangian import lagrangian
 from descent.tasks.common.items import budget_of, settings_by_arm

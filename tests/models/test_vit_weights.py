@@ -9,7 +9,7 @@ from torch import nn
 from transformers import ViTConfig, ViTModel
 
 from descent.errors import UserError
-from descent.models import vit
+from descent.models.parts.patches import unfolding
 from descent.tasks.common.items import budget_of
 from tests.fakes.core import enter_project, item_of
 from tests.fakes.vit import BUDGET, IMAGE, LAYERS, build, library, pretrained, vit_params
@@ -28,6 +28,29 @@ def test_a_local_folder_gives_its_own_weights(tmp_path: Path, classifier: bool) 
     assert all(torch.equal(found[name], theirs[name]) for name in found)
     assert {part.p for part in model._body[0].modules() if isinstance(part, nn.Dropout)} == {0.3}
     assert model.target(torch.zeros(1, 2, 8, 8)).shape[-1] == IMAGE, "the image's size is the folder's"
+
+
+def test_a_folder_shown_smaller_images_answers_as_the_library_with_interpolated_positions(tmp_path: Path) -> None:
+    body, side = library(), 2 * IMAGE // 3
+    body.save_pretrained(tmp_path / "weights")
+    changes = pretrained(tmp_path / "weights")
+    changes[f"{BUDGET}.weights"]["image"] = side
+    model = build(changes)
+    noisy = torch.rand(1, 3, 8, 8)
+    assert model.target(noisy).shape[-1] == side
+    theirs = body(
+        pixel_values=model.target(noisy)[0], interpolate_pos_encoding=True, output_hidden_states=True
+    ).hidden_states
+    for ours, their in zip(model.states(noisy), theirs, strict=True):
+        torch.testing.assert_close(ours[0], their[:, 1:])
+    assert model.readout(model.states(noisy)[-1]).shape[-2:] == (side, side)
+    changes[f"{BUDGET}.weights"]["image"] = side + 1
+    assert "make weights.image a multiple" in refused(changes)
+
+
+def test_random_weights_have_their_image_in_one_place() -> None:
+    with pytest.raises(UserError, match="drop image"):
+        budget_of(vit_params({f"{BUDGET}.weights": {"image": IMAGE}}), "vit")
 
 
 def test_a_cell_is_named_by_the_content_of_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,5 +136,5 @@ def test_the_sizes_of_random_weights_are_checked_where_they_are_written() -> Non
 
 def test_the_papers_model_reads_its_tokens_as_patches() -> None:
     config = ViTConfig()
-    assert config.hidden_size == 3 * config.patch_size**2 and vit.unfolding(768, 16) is None
+    assert config.hidden_size == 3 * config.patch_size**2 and unfolding(768, 16) is None
     assert isinstance(ViTModel(ViTConfig(num_hidden_layers=1, hidden_size=12, num_attention_heads=2)), nn.Module)

@@ -153,7 +153,7 @@ def _text_size(evidence: Evidence) -> pd.DataFrame:
 def pretrained(params: Params, model: str) -> bool:
     """Whether a model has weights of its own, and does not start from random ones; UT has none."""
     weights = params.model_budget(model).get("weights")
-    return weights is not None and "random" not in weights
+    return weights is not None and weights.get("random") is None
 
 
 def _alpha(where: Where, sign: int) -> Measure:

@@ -1,6 +1,8 @@
 """ViT as a denoiser (section 5.1): the library's own, every layer's tokens read as the patches of an image."""
 
+import math
 from collections.abc import Sequence
+from copy import deepcopy
 
 import torch
 from jaxtyping import Float
@@ -11,7 +13,7 @@ from transformers import ViTConfig, ViTModel
 
 from descent.errors import UserError
 from descent.models.parts.inputs import Pretrained, VideoInputs
-from descent.models.parts.layers import dct
+from descent.models.parts.patches import CHANNELS, Fold
 from descent.models.parts.pretrained import BODY, PretrainedBackbone, check, configuration, load, place
 from descent.schema import Count, Schema, Share, VideoBudget
 from descent.training.noise import WEIGHTS, seeded
@@ -19,7 +21,7 @@ from descent.training.noise import WEIGHTS, seeded
 LABEL = "ViT"
 TASK = "video"
 INPUTS = "frames"
-CHANNELS = 3
+POSITIONS = "embeddings.position_embeddings"
 
 
 class Settings(Schema):
@@ -47,9 +49,24 @@ class Size(Schema):
 
 
 class Weights(Pretrained):
-    """Where a ViT comes from: exactly one of random, path (a local folder), hub."""
+    """Where a ViT comes from: exactly one of random, path (a local folder), hub.
+
+    `image` shows a pretrained one images of another side than its own, its positions interpolated.
+    """
 
     random: Size | None = None
+    image: Count | None = None
+
+    @classmethod
+    def choices(cls) -> tuple[str, ...]:
+        """The places of which one is given."""
+        return ("path", "hub", "random")
+
+    @model_validator(mode="after")
+    def _own_image(self) -> "Weights":
+        if self.random is not None and self.image is not None:
+            raise ValueError("random weights have their image in random.image; drop image")
+        return self
 
 
 class Budget(VideoBudget):
@@ -117,49 +134,6 @@ class ViT(PretrainedBackbone):
         return self.head(state)
 
 
-class Fold(nn.Module):
-    """An image from tokens that are its patches, directly or through the fixed `unfolding`; nothing is learned."""
-
-    def __init__(self, width: int, patch: int) -> None:
-        super().__init__()
-        self.patch = patch
-        self.register_buffer("unfolding", unfolding(width, patch), persistent=False)
-
-    def forward(self, tokens: Float[Tensor, "cells batch patches width"]) -> Float[Tensor, "cells batch 3 s s"]:
-        """Patches are row-major in the image."""
-        return fold(tokens if self.unfolding is None else tokens @ self.unfolding, self.patch)
-
-
-def fold(patches: Float[Tensor, "*batch patches numbers"], patch: int) -> Float[Tensor, "*batch 3 s s"]:
-    """An image from its patches, row-major; the numbers of a patch are in the order (channel, row, column)."""
-    side = round(patches.shape[-2] ** 0.5)
-    grid = patches.unflatten(-1, (CHANNELS, patch, patch)).unflatten(-4, (side, side))
-    rows, columns, channel, row, column = (grid.dim() - 5 + axis for axis in range(5))
-    order = (*range(grid.dim() - 5), channel, rows, row, columns, column)
-    return grid.permute(order).flatten(-4, -3).flatten(-2, -1)
-
-
-def unfolding(width: int, patch: int) -> Float[Tensor, "width numbers"] | None:
-    """How a token stands for a patch of 3 * patch * patch numbers; None where it has as many: directly.
-
-    Fixed and orthonormal, for the widths that the paper does not speak of. A narrower token holds the amplitudes
-    of gray cosine waves, the slowest first, and then those of differences between channels: the frames are gray,
-    so few numbers say much. Of a wider token the numbers beyond are not read.
-    """
-    numbers = CHANNELS * patch**2
-    if width == numbers:
-        return None
-    if width > numbers:
-        return torch.eye(width, numbers)
-    waves = dct(patch**2, patch**2).mT  # (frequency, pixel)
-    down = torch.arange(patch**2) // patch
-    across = torch.arange(patch**2) % patch
-    slowest_first = waves[(down + across).argsort(stable=True)]
-    mixtures = torch.tensor([[1.0, 1.0, 1.0], [1.0, 0.0, -1.0], [1.0, -2.0, 1.0]])
-    mixtures = mixtures / torch.linalg.vector_norm(mixtures, dim=1, keepdim=True)
-    return torch.kron(mixtures, slowest_first)[:width]
-
-
 def build(settings: Settings, budget: Budget, inputs: VideoInputs, layers: int, seeds: Sequence[int]) -> ViT:
     """The model of one cell.
 
@@ -173,7 +147,25 @@ def build(settings: Settings, budget: Budget, inputs: VideoInputs, layers: int, 
         else:
             config = _checked(budget, inputs, layers)
             body = load(ViTModel, budget.weights, inputs.local_data, config, add_pooling_layer=False)
+            body = _resized(body, budget.weights.image or config.image_size)
     return ViT(body.float(), settings.antialias)
+
+
+def _resized(body: ViTModel, image: int) -> ViTModel:
+    """The same weights for images of another side; positions lie between their own (bicubic, as the library's)."""
+    if image == body.config.image_size:
+        return body
+    config = deepcopy(body.config)
+    config.image_size = image
+    weights = body.state_dict()
+    places = weights[POSITIONS]
+    side, wanted = math.isqrt(places.shape[1] - 1), image // config.patch_size
+    grid = places[:, 1:].mT.unflatten(2, (side, side))
+    grid = interpolate(grid, (wanted, wanted), mode="bicubic", align_corners=False)
+    weights[POSITIONS] = torch.cat([places[:, :1], grid.flatten(2).mT], dim=1)  # [CLS] has the first
+    found = ViTModel(config, add_pooling_layer=False)
+    found.load_state_dict(weights)
+    return found
 
 
 def space(settings: Settings, budget: Budget, inputs: VideoInputs) -> Processor:
@@ -182,9 +174,9 @@ def space(settings: Settings, budget: Budget, inputs: VideoInputs) -> Processor:
     Raises:
         UserError: the weights' configuration cannot be read.
     """
-    random = budget.weights.random
-    size = random.image if random else configuration(budget.weights, inputs.local_data).image_size
-    return Processor(size, settings.antialias)
+    weights = budget.weights
+    size = weights.random.image if weights.random else weights.image
+    return Processor(size or configuration(weights, inputs.local_data).image_size, settings.antialias)
 
 
 def width(settings: Settings, budget: Budget, inputs: VideoInputs) -> None:
@@ -217,5 +209,7 @@ def _checked(budget: Budget, inputs: VideoInputs, layers: int) -> ViTConfig:
         )
     if config.num_channels != CHANNELS:
         raise UserError(f"{where} reads images of {config.num_channels} channels, not of {CHANNELS}")
+    if (budget.weights.image or image) % patch:
+        raise UserError(f"{where} reads patches of {patch} pixels: make weights.image a multiple of it")
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = budget.dropout
     return config

@@ -36,7 +36,8 @@ def _of_frames(name: str, weights: dict[str, Any]) -> str:
         direct = 3 * size["patch"] ** 2
         unlike = f"its width being {size['width']} and not {direct}" if size["width"] != direct else ""
     elif weights:
-        images = f"the images of {source(weights)}"
+        shown = weights.get("image")
+        images = f"{shown} x {shown}" if shown else f"the images of {source(weights)}"
         unlike = "where its width is not three times a patch's pixels"
     words = [f"{name}'s errors are of frames resized to {images}, with the noise added before: compare arms,"]
     words.append("not models. Energies of noise are equal before resizing, which noise that neighbouring pixels")

@@ -46,11 +46,12 @@ def paper(path: Path, params: Params, task: str) -> pd.DataFrame:
 def source(choices: dict[str, Any] | None) -> str | None:
     """Where weights come from, in words; None where nothing is said of it."""
     given = {kind: value for kind, value in (choices or {}).items() if value is not None}
-    for kind, value in given.items():
-        if kind == "hub":
-            return f"hub: {value['id']}"
-        if kind == "path":
-            return f"folder: {value}"
+    shown = f", shown images of {given['image']}" if "image" in given else ""
+    if "hub" in given:
+        return f"hub: {given['hub']['id']}{shown}"
+    if "path" in given:
+        return f"folder: {given['path']}{shown}"
+    for value in given.values():
         return f"random, width {value['width'] if isinstance(value, dict) else value}"
     return None
 
