@@ -51,6 +51,9 @@ def render(results: pd.DataFrame, params: Params, task: str, unit: str) -> Figur
             axes.set_xlabel(textwrap.fill(told, min(WIDTH, LETTERS // len(models))), fontsize=6.5)
         words = [_words(cells, shift, params) for shift in named]
         line[0].set_yticks(range(len(named) + 1), [*words, "mean"])
+    than = style.name(params.comparison.baseline)
+    told = f"above zero: better than {than}, in {unit}; slanted: the 95 % interval holds zero"
+    figure.supxlabel(told, x=0.01, ha="left", fontsize=7)
     return figure
 
 
