@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from descent.runner.acting import acted
+from descent.runner.stored import Stored
 
 # lambda of two layers by epoch: some is above zero in three of four
 EPOCHS = [(1, 0.0, 0.0), (2, 0.0, 0.3), (3, 0.1, 0.0), (4, 0.0, 0.2)]
@@ -22,16 +23,16 @@ def cell(place: Path, epochs: list[tuple], reported: int | None) -> Path:
 
 
 def test_an_epoch_counts_where_some_multiplier_is_above_zero(tmp_path: Path) -> None:
-    assert acted(cell(tmp_path / "a", EPOCHS, 4)) == {"active_epochs": 0.75, "active_reported": 1}
-    assert acted(cell(tmp_path / "b", EPOCHS, 1)) == {"active_epochs": 0.75, "active_reported": 0}
+    assert acted(Stored(cell(tmp_path / "a", EPOCHS, 4))) == {"active_epochs": 0.75, "active_reported": 1}
+    assert acted(Stored(cell(tmp_path / "b", EPOCHS, 1))) == {"active_epochs": 0.75, "active_reported": 0}
 
 
 def test_a_cell_without_weights_to_report_has_no_word_on_them(tmp_path: Path) -> None:
-    assert acted(cell(tmp_path / "a", EPOCHS[:1], 0)) == {"active_epochs": 0}
+    assert acted(Stored(cell(tmp_path / "a", EPOCHS[:1], 0))) == {"active_epochs": 0}
 
 
 def test_an_arm_without_multipliers_has_no_word_on_them(tmp_path: Path) -> None:
     place = cell(tmp_path / "a", EPOCHS, 4)
     log = pd.read_csv(place / "history.csv").drop(columns="multiplier_mean")
     log.to_csv(place / "history.csv", index=False)
-    assert acted(place) == {}
+    assert acted(Stored(place)) == {}

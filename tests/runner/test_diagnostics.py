@@ -11,6 +11,7 @@ from safetensors.torch import save_file
 
 from descent.cells import Cell
 from descent.runner.diagnostics import rows
+from descent.runner.stored import Stored
 
 EPOCHS, LAYERS = 8, 2
 CELL = Cell("video", "ucsd", "ut", "constrained", LAYERS, 0.1, 0)
@@ -33,7 +34,7 @@ def written(place: Path, multiplier: list[float], arm: str = "constrained", seed
     (place / "cell.json").write_text(json.dumps({"made_by": {"seconds": 12.0, "cells_in_stack": 3}}))
     save_file({"a": torch.zeros(3, 4), "b": torch.zeros(5)}, place / "weights.safetensors")
     cell = CELL.__class__(**vars(CELL) | {"arm": arm, "seed": seed})
-    return pd.DataFrame(rows(place, cell, tolerance=0.02, warmup=1))
+    return pd.DataFrame(rows(Stored(place), cell, tolerance=0.02, warmup=1))
 
 
 def one(table: pd.DataFrame, metric: str) -> float:

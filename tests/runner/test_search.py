@@ -15,6 +15,7 @@ from descent.cells import Cell, grid, searched
 from descent.config import Params
 from descent.runner import store
 from descent.runner.search import rank, trials
+from descent.runner.stored import Stored
 from descent.schema import validated
 from descent.tasks.common.items import setting
 from descent.tasks.text.data import Texts, Tokens
@@ -193,7 +194,7 @@ def test_trials_train_one_after_another_and_their_records_hold_what_was_chosen(
         record = store.record(item.runs, cell)
         last = log["loss_validation"][(log["epoch"] == record["epoch"]) & (log["layer"] == cell.layers)]
         assert (
-            store.validation_loss(record["fingerprint"])
+            Stored(store.folder(record["fingerprint"])).validation_loss
             == last.item()
             == log["loss_validation"][log["layer"] == cell.layers].min()
         )
@@ -220,7 +221,7 @@ def test_an_item_all_of_whose_trials_diverge_is_trained_to_the_end(project: Toke
     item = train_text(params, "ut_text")
     records = [store.record(item.runs, cell) for cell in item.cells]
     assert len(records) == 24 and all(record["diverged"] and record["epoch"] == 0 for record in records)
-    assert {store.validation_loss(record["fingerprint"]) for record in records} == {math.inf}
+    assert {Stored(store.folder(record["fingerprint"])).validation_loss for record in records} == {math.inf}
 
 
 def timeless(record: dict) -> dict:
@@ -235,7 +236,10 @@ def test_rounds_that_were_interrupted_go_on_with_the_same_trials(
     one = {f"{BUDGET}.seeds": [0, 1, 2], f"{MODEL}.layers": [2], "training.checkpoint_seconds": 0.0}
     params = text_params(one)
     item = train_text(params, "ut_text")
-    calm = {cell: (timeless(store.record(item.runs, cell)), store.weights(item.runs, cell)) for cell in item.cells}
+    calm = {
+        cell: (timeless(store.record(item.runs, cell)), Stored(item.runs / cell.name).weights)
+        for cell in item.cells
+    }
     enter_text_project(tmp_path / "other", monkeypatch)
     epochs, original = [], stack.train
     trained.clear()
@@ -262,7 +266,9 @@ def test_rounds_that_were_interrupted_go_on_with_the_same_trials(
     assert begun == [*of[0], of[0][1], *of[1], of[1][1], *of[2]], "a finished trial is not trained again"
     for cell, (record, weights) in calm.items():
         assert timeless(store.record(item.runs, cell)) == record
-        assert all(torch.equal(value, weights[name]) for name, value in store.weights(item.runs, cell).items())
+        assert all(
+            torch.equal(value, weights[name]) for name, value in Stored(item.runs / cell.name).weights.items()
+        )
 
 
 def test_a_trial_is_ranked_by_its_violation_first_and_by_its_loss_among_those_that_hold(

@@ -13,6 +13,7 @@ from descent.errors import UserError
 from descent.paths import runs_folder
 from descent.runner import store
 from descent.runner.stacks import plan
+from descent.runner.stored import Stored
 from descent.schema import Schema
 from descent.tasks.common.items import setting
 from descent.training.arm import Setting
@@ -41,7 +42,7 @@ def test_what_is_published_is_handed_out_and_read_back() -> None:
     out = runs_folder("video", "ucsd", "dust")
     store.hand_out({CELL: "a1"}, out)
     store.check(out, CELL, "a1")
-    weights, record = store.weights(out, CELL), store.record(out, CELL)
+    weights, record = Stored(out / CELL.name).weights, store.record(out, CELL)
     assert torch.equal(weights["dictionaries"], WEIGHTS["dictionaries"]) and record["epoch"] == 1
     assert (out / "constrained-L3-eps0.13-seed0" / "history.csv").read_text() == "epoch,layer\n1,0\n"
 

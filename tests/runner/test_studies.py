@@ -10,6 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from descent.cells import study_cells
 from descent.runner import store
+from descent.runner.stored import Stored
 from descent.tasks.text.data import Tokens
 from tests.fakes.core import serially
 from tests.fakes.text import BUDGET, enter_text_project, evaluate_text, text_item, text_params, train_text
@@ -90,7 +91,7 @@ def test_each_value_of_a_study_is_trained_as_it_would_be_alone(project: Tokens, 
             params = text_params({"training.stack_elements.cpu": elements, f"{MODEL}.layers": [2]})
             item = train_text(params, study)
             assert max(map(len, trained)) == (1 if name == "alone" or study == "resilience" else 2)
-            found[name] = {cell.varied: store.weights(item.runs, cell) for cell in item.cells}
+            found[name] = {cell.varied: Stored(item.runs / cell.name).weights for cell in item.cells}
         for varied, weights in found["alone"].items():
             for name, value in weights.items():
                 torch.testing.assert_close(found["together"][varied][name], value, rtol=0, atol=1e-4)

@@ -19,6 +19,7 @@ from descent.errors import UserError
 from descent.paths import runs_folder, study_runs_folder
 from descent.runner import items, stacks, store
 from descent.runner.executor import Job
+from descent.runner.stored import Stored
 from descent.schema import validated
 from descent.tasks.video.data import Prepared
 from descent.training import stack
@@ -140,14 +141,14 @@ def test_a_finished_cell_says_what_it_is_and_holds_its_own_weights(prepared: Pre
     cell = [cell for cell in item.cells if cell.arm == "constrained"][-1]
     store.check(OUT, cell, item.fingerprint(cell, item.settings[cell]))
     neighbour = item.cells[item.cells.index(cell) - 1]
-    weights, record = store.weights(OUT, cell), store.record(OUT, cell)
+    weights, record = Stored(OUT / cell.name).weights, store.record(OUT, cell)
     assert weights["dictionaries"].shape == (3, 16, 64)
     assert record["cell"] == {key: value for key, value in vars(cell).items() if key not in WHY}
     assert record["diverged"] is False and 1 <= record["epoch"] <= 4
     history = pd.read_csv(OUT / cell.name / "history.csv")
     assert len(history) == 4 * 4 and history.notna().all(axis=None)
     assert Setting.recorded(record["setting"]) == item.settings[cell]
-    assert not torch.equal(store.weights(OUT, neighbour)["dictionaries"], weights["dictionaries"])
+    assert not torch.equal(Stored(OUT / neighbour.name).weights["dictionaries"], weights["dictionaries"])
 
 
 def test_an_interrupted_stage_goes_on_from_its_checkpoint(

@@ -27,6 +27,7 @@ from descent.figures.parts import catalogue, curves, drawing
 from descent.io.folders import atomic_folder
 from descent.io.processes import processor
 from descent.paths import prepared_folder, runs_folder, study_runs_folder
+from descent.runner.stored import RECORD, Stored
 
 ROOT = Path("data/evidence")
 PROTOCOL = ROOT / "PROTOCOL.md"
@@ -128,9 +129,9 @@ def records(params: Params) -> dict[Path, dict[str, Any]]:
     ]
     found = {}
     for place in places:
-        if not (place / "cell.json").exists():
+        if not (place / RECORD).exists():
             raise UserError(f"{place} is missing, so the run is not finished: run `dvc repro`")
-        record = json.loads((place / "cell.json").read_text())
+        record = Stored(place).record
         found[place] = record["made_by"] | {"fingerprint": record["fingerprint"]}
     return found
 

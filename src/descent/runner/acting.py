@@ -3,12 +3,10 @@
 These rows are made anew at each evaluation, which costs milliseconds a cell: no score in the store waits for them.
 """
 
-import json
-from pathlib import Path
-
 import pandas as pd
 
 from descent.runner.items import Item
+from descent.runner.stored import Stored
 
 
 def rows(item: Item, profile: str) -> pd.DataFrame:
@@ -16,18 +14,18 @@ def rows(item: Item, profile: str) -> pd.DataFrame:
     told = [
         vars(cell) | {"gamma": cell.eps, "layer": cell.layers, "metric": metric, "value": value}
         for cell in item.cells
-        for metric, value in acted(item.runs / cell.name).items()
+        for metric, value in acted(Stored(item.runs / cell.name)).items()
     ]
     return pd.DataFrame(told).assign(profile=profile, split="validation")
 
 
-def acted(place: Path) -> dict[str, float]:
-    """Of the cell in a folder the share of its epochs in which some mean multiplier is above zero, and whether one
+def acted(stored: Stored) -> dict[str, float]:
+    """Of a cell the share of its epochs in which some mean multiplier is above zero, and whether one
     is in the epoch whose weights are reported (which a cell that diverged at once has not)."""
-    log = pd.read_csv(place / "history.csv")
+    log = stored.history
     if "multiplier_mean" not in log:
         return {}
     acts = log.groupby("epoch")["multiplier_mean"].max() > 0
-    reported = json.loads((place / "cell.json").read_text())["epoch"]
+    reported = stored.record["epoch"]
     at_reported = {"active_reported": float(acts[reported])} if reported in acts else {}
     return {"active_epochs": float(acts.mean())} | at_reported

@@ -1,17 +1,14 @@
 """What a cell's history says of how it trained: the rows by which one sees whether the constraints acted."""
 
-import json
 import math
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from safetensors import safe_open
 
 from descent.analysis.results import Row
 from descent.cells import Cell
+from descent.runner.stored import Stored
 
 TAIL = 0.25  # the share of the epochs, the last ones, over which tail statistics go
 SHOWN_SEED = 0  # whose epochs are kept one by one, for figures; those of all seeds would be most of the table
@@ -23,23 +20,21 @@ BY_EPOCH = {
 }
 
 
-def rows(place: Path, cell: Cell, tolerance: float, warmup: int) -> list[Row]:
+def rows(stored: Stored, cell: Cell, tolerance: float, warmup: int) -> list[Row]:
     """The rows of a trained cell; what has no number, as a spread over one epoch, has no row.
 
     Args:
-        place: its folder, with history.csv, cell.json and the weights.
         tolerance: on the relative violation of an epoch that counts as feasible.
         warmup: epochs at the start in which nothing is enforced.
     """
-    return [row for row in _all(place, cell, tolerance, warmup) if math.isfinite(row["value"])]
+    return [row for row in _all(stored, cell, tolerance, warmup) if math.isfinite(row["value"])]
 
 
-def _all(place: Path, cell: Cell, tolerance: float, warmup: int) -> Iterable[Row]:
-    log = pd.read_csv(place / "history.csv")
-    made_by = json.loads((place / "cell.json").read_text())["made_by"]
+def _all(stored: Stored, cell: Cell, tolerance: float, warmup: int) -> Iterable[Row]:
+    log, made_by = stored.history, stored.record["made_by"]
     yield _row(cell, "clipped", log.drop_duplicates("epoch")["clipped"].mean())
     yield _row(cell, "seconds", made_by["seconds"] / made_by["cells_in_stack"])
-    yield _row(cell, "parameters", _numbers(place / "weights.safetensors"))
+    yield _row(cell, "parameters", stored.parameters)
     by = {name: log.pivot(index="epoch", columns="layer", values=name) for name in log.columns[2:]}
     tail = log["epoch"].nunique() - max(2, round(TAIL * log["epoch"].nunique()))
     yield _row(cell, "oscillation", _swing(by["loss_train"].iloc[tail:])[0])
@@ -63,11 +58,6 @@ def _all(place: Path, cell: Cell, tolerance: float, warmup: int) -> Iterable[Row
 def _swing(tail: pd.DataFrame) -> pd.Series:
     """Standard deviation over mean, by layer; zero where all is zero."""
     return (tail.std() / tail.mean()).where(tail.mean() != 0, 0.0)
-
-
-def _numbers(path: Path) -> int:
-    with safe_open(path, "np") as file:
-        return int(sum(np.prod(file.get_slice(name).get_shape()) for name in file.keys()))  # noqa: SIM118
 
 
 def _row(cell: Cell, metric: str, value: Any, layer: int | None = None) -> Row:

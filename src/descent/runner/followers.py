@@ -1,16 +1,14 @@
 """Arms whose settings are made from another arm's finished cells, which train first."""
 
-import json
 from collections.abc import Callable, Collection
 from dataclasses import replace
-
-import pandas as pd
 
 from descent.cells import Cell
 from descent.components import load
 from descent.errors import UserError
 from descent.runner import store
 from descent.runner.items import Rounds
+from descent.runner.stored import Stored
 from descent.training.arm import Setting
 
 
@@ -49,7 +47,6 @@ def in_turn(rounds: Callable[[], Rounds], others: Collection[Cell], followers: d
 
 def _following(setting: Setting, leader: str) -> Setting:
     """With the learning rate of the twin, by its name in the store, and values made from its history."""
-    place = store.folder(leader)
-    record = json.loads((place / "cell.json").read_text())
-    values = setting.values.following(pd.read_csv(place / "history.csv"), record["diverged"])
-    return replace(setting, lr=record["setting"]["lr"], values=values)
+    stored = Stored(store.folder(leader))
+    values = setting.values.following(stored.history, stored.record["diverged"])
+    return replace(setting, lr=stored.record["setting"]["lr"], values=values)

@@ -13,8 +13,8 @@ from typing import Any
 import pandas as pd
 
 from descent.io.folders import abandoned, digest_of
+from descent.runner.stored import RECORD
 
-RECORD = "cell.json"
 ASIDE = ".damaged"  # the ending of what was set aside, for whoever wants to look at it
 SEAL = hashlib.sha256().digest_size
 APART = {"locks", "scores", "stacks"}  # folders of the store that are no cells

@@ -23,6 +23,7 @@ from descent.runner import diagnostics, integrity, store
 from descent.runner.executor import Job, Work, jobs, run_all
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
+from descent.runner.stored import Stored
 from descent.training.arm import Setting
 
 COMPUTES = (  # numbers of a score file
@@ -176,7 +177,7 @@ def _score_stack(
     stack: Sequence[Cell],
     progress: Callable[[int], Any],
 ) -> None:
-    weights = [store.weights(runs, cell) for cell in stack]
+    weights = [Stored(runs / cell.name).weights for cell in stack]
     net = build(stack)
     net.load_state_dict({name: torch.stack([own[name] for own in weights]) for name in weights[0]})
     for shift, measured in scoring.measure(net.eval(), stack, shifts, progress):
@@ -202,10 +203,11 @@ def _with_training(
     if shift != TRAINED:
         return rows
     at_eps = _held(scoring, cell, "test", _losses_at_eps(cell, rows), tolerance) if tested is not None else []
-    losses = store.validation_losses(runs / cell.name)
+    stored = Stored(runs / cell.name)
+    losses = stored.validation_losses
     warmup = getattr(setting.values, "warmup_epochs", 0)
     of_training = _training(scoring, cell, record, losses, setting, tolerance)
-    return [*rows, *at_eps, *of_training, *diagnostics.rows(runs / cell.name, cell, tolerance, warmup)]
+    return [*rows, *at_eps, *of_training, *diagnostics.rows(stored, cell, tolerance, warmup)]
 
 
 def _training(

@@ -10,6 +10,7 @@ from descent.cells import Cell
 from descent.errors import UserError
 from descent.runner import store
 from descent.runner.items import Rounds
+from descent.runner.stored import Stored
 from descent.schema import validated
 from descent.study import RATE
 from descent.training.arm import Setting
@@ -24,8 +25,8 @@ def rank(name: str, tolerance: float) -> float:
     A trial within the tolerance counts with f_L alone, below 0.5 once squashed to x / (1 + x) / 2; any other with
     0.5 and its violation squashed likewise. Infinite where it diverged.
     """
-    loss = store.validation_loss(name)
-    missed = store.missed(name, tolerance)
+    stored = Stored(store.folder(name))
+    loss, missed = stored.validation_loss, stored.missed(tolerance)
     if not math.isfinite(loss):
         return math.inf
     return loss / (1 + loss) / 2 if missed == 0 else 0.5 + missed / (1 + missed) / 2

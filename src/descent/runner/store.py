@@ -6,7 +6,6 @@ numbers is in its fingerprint, so nothing stale can be taken from it; deleting i
 
 import hashlib
 import json
-import math
 import os
 import shutil
 import time
@@ -14,15 +13,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import pandas as pd
 from filelock import FileLock, SoftFileLease, Timeout
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
 from descent.cells import Cell
 from descent.errors import UserError
 from descent.io.folders import atomic_folder, lasting, write_text
 from descent.runner import integrity
+from descent.runner.stored import HISTORY, RECORD, WEIGHTS, Stored
 
 LEASE = 30.0  # seconds
 VIEW = 90.0  # seconds that another host's files may take to be seen here
@@ -113,9 +112,9 @@ def publish(fingerprint: str, weights: dict[str, Tensor], history: str, record: 
     if has(fingerprint):  # another item shares the cell, and was faster
         return
     with atomic_folder(folder(fingerprint)) as partial:
-        save_file({name: value.contiguous() for name, value in weights.items()}, partial / "weights.safetensors")
-        (partial / "history.csv").write_text(history)
-        (partial / integrity.RECORD).write_text(integrity.sealed(partial, record))
+        save_file({name: value.contiguous() for name, value in weights.items()}, partial / WEIGHTS)
+        (partial / HISTORY).write_text(history)
+        (partial / RECORD).write_text(integrity.sealed(partial, record))
         lasting(partial)
 
 
@@ -134,13 +133,13 @@ def record(out: Path, cell: Cell) -> dict:
     """
     place = out / cell.name
     try:
-        found = json.loads((place / integrity.RECORD).read_text())
+        found = Stored(place).record
     except FileNotFoundError:
         raise UserError(f"{place} is missing: run `dvc repro` to train it") from None
     except (NotADirectoryError, IsADirectoryError, ValueError, RecursionError) as error:
         raise UserError(_damaged(place, integrity.damage(error))) from None
     if not isinstance(found, dict) or "fingerprint" not in found:
-        raise UserError(_damaged(place, f"{integrity.RECORD} is no record"))
+        raise UserError(_damaged(place, f"{RECORD} is no record"))
     return found
 
 
@@ -159,35 +158,6 @@ def check(out: Path, cell: Cell, fingerprint: str) -> None:
 
 def _damaged(place: Path, why: str) -> str:
     return f"{place} is damaged ({why}): run `dvc repro`, which takes it from {root().name} again or trains it"
-
-
-def weights(out: Path, cell: Cell) -> dict[str, Tensor]:
-    """A cell's weights from a stage's output folder."""
-    return load_file(out / cell.name / "weights.safetensors", device="cpu")
-
-
-def validation_losses(place: Path) -> list[float]:
-    """f_0 ... f_L on validation data of the cell in this folder, at its reported epoch; empty without one."""
-    epoch = json.loads((place / "cell.json").read_text())["epoch"]
-    log = pd.read_csv(place / "history.csv")
-    return log.loc[log["epoch"] == epoch, "loss_validation"].tolist()
-
-
-def validation_loss(fingerprint: str) -> float:
-    """f_L on validation data of a finished cell; infinite where it diverged or has none."""
-    losses = validation_losses(folder(fingerprint))
-    diverged = json.loads((folder(fingerprint) / "cell.json").read_text())["diverged"]
-    return losses[-1] if losses and not diverged else math.inf
-
-
-def missed(fingerprint: str, tolerance: float) -> float:
-    """How far the worst violation on validation data lies beyond the tolerance at the reported epoch; zero where
-    nothing is enforced."""
-    epoch = json.loads((folder(fingerprint) / "cell.json").read_text())["epoch"]
-    log = pd.read_csv(folder(fingerprint) / "history.csv")
-    if "multiplier" not in log or not epoch:  # an arm that pays for violations is not held to them
-        return 0.0
-    return max(0.0, float(log.loc[log["epoch"] == epoch, "violation_validation"].max()) - tolerance)
 
 
 def use_leases(shared: bool) -> None:

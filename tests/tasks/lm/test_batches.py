@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy
 from descent.arms import deep_supervision
 from descent.config import Params
 from descent.models.causal_lm import CausalLM
-from descent.runner import store
+from descent.runner.stored import Stored
 from descent.tasks.lm.batches import Batch, InstructionTask
 from descent.tasks.lm.data import Instructions
 from descent.training.noise import Stream, embedding_scale
@@ -184,7 +184,7 @@ def test_the_primal_optimizer_is_the_tasks_choice(data: Instructions) -> None:
     for decay in (0.0, 0.5):
         item = train_lm(decayed(decay))
         (erm,) = (own for own in item.cells if own.arm == "unconstrained")
-        weights.append(store.weights(item.runs, erm)["lm_head"])
+        weights.append(Stored(item.runs / erm.name).weights["lm_head"])
     assert weights[1].square().sum() < weights[0].square().sum()
     assert values()["lm"]["optimizer"]["kind"] == "adamw"
 
@@ -194,7 +194,7 @@ def test_with_adapters_the_store_holds_nothing_else_and_scores_come_from_it(data
     arms = ["constrained", "unconstrained", "deep_supervision"]
     params = lm_params({f"{BUDGET}.lora": LORA, f"{BUDGET}.epochs": 1, "arms": arms})
     item = train_lm(params)
-    kept = store.weights(item.runs, item.cells[0])
+    kept = Stored(item.runs / item.cells[0].name).weights
     assert kept and all("lora" in name for name in kept)
     rows = evaluate_lm(params)
     for arm in arms:

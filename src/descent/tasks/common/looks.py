@@ -11,6 +11,7 @@ from descent.cells import Cell, headline
 from descent.config import Params
 from descent.runner import store
 from descent.runner.items import Item
+from descent.runner.stored import Stored
 
 LOOK = 2**32 - 3  # the third number of the key of the noise of what is looked at, which no batch of a sweep has
 
@@ -35,7 +36,7 @@ def trained(item: Item, cell: Cell) -> nn.Module:
         UserError: the cell is missing.
     """
     net = item.feed.build([cell])
-    net.load_state_dict({name: value[None] for name, value in store.weights(item.runs, cell).items()})
+    net.load_state_dict({name: value[None] for name, value in Stored(item.runs / cell.name).weights.items()})
     return net.to(item.feed.device).eval()
 
 

@@ -27,6 +27,7 @@ from descent.errors import UserError
 from descent.io.folders import HOUR, abandoned
 from descent.runner import integrity, store
 from descent.runner.followers import twin
+from descent.runner.stored import Stored
 from descent.tasks.common.items import setting
 
 REFS = ("refs/heads", "refs/remotes", "refs/exps")  # the last are DVC's: finished, queued and running experiments
@@ -149,7 +150,7 @@ def _wanted(place: Path, asked: dict[tuple, set[str]]) -> bool:
         return place.suffix in (".json", ".pt") and _age(place.parent.glob(f"{place.stem}.*")) < FORGOTTEN
     if integrity.fault(place, place.name):
         return False
-    record = json.loads((place / integrity.RECORD).read_text())
+    record = Stored(place).record
     settings = asked.get(_identity(record["cell"]), set())
     return FREE in settings or json.dumps(record["setting"], sort_keys=True) in settings
 
