@@ -21,7 +21,6 @@ from descent.training.noise import WEIGHTS, seeded
 LABEL = "ViT"
 TASK = "video"
 INPUTS = "frames"
-POSITIONS = "embeddings.position_embeddings"
 
 
 class Settings(Schema):
@@ -157,12 +156,12 @@ def _resized(body: ViTModel, image: int) -> ViTModel:
         return body
     config = deepcopy(body.config)
     config.image_size = image
-    weights = body.state_dict()
-    places = weights[POSITIONS]
+    weights, name = body.state_dict(), "embeddings.position_embeddings"
+    places = weights[name]
     side, wanted = math.isqrt(places.shape[1] - 1), image // config.patch_size
     grid = places[:, 1:].mT.unflatten(2, (side, side))
     grid = interpolate(grid, (wanted, wanted), mode="bicubic", align_corners=False)
-    weights[POSITIONS] = torch.cat([places[:, :1], grid.flatten(2).mT], dim=1)  # [CLS] has the first
+    weights[name] = torch.cat([places[:, :1], grid.flatten(2).mT], dim=1)  # [CLS] has the first
     found = ViTModel(config, add_pooling_layer=False)
     found.load_state_dict(weights)
     return found
