@@ -151,6 +151,15 @@ def test_growing_a_small_step_is_exact_where_cost_is_the_plane_that_it_assumes(
     assert wide.seconds == pytest.approx(3 + 5 * 32 + 7 * 4 + 11 * 32 * 4)
 
 
+def test_a_pretrained_vit_is_estimated_at_the_images_that_it_is_shown() -> None:
+    params = load(PARAMS).model_copy(update={"profile": "paper"})
+    assert shapes.pretrained(params, "vit")["image"] == 224
+    vit = params.budget.video.models["vit"]
+    own = extrapolated.with_budget(params, "vit", {"weights": vit["weights"] | {"image": 80}})
+    made_up = shapes.random_weights("vit", shapes.pretrained(own, "vit"), 1)
+    assert made_up["weights"]["random"]["image"] == 80
+
+
 def test_a_stand_in_model_has_the_shape_of_the_pretrained_one(tmp_path: Path) -> None:
     params = load(PARAMS).model_copy(update={"profile": "paper"})
     shape = shapes.pretrained(params, "distilbert")

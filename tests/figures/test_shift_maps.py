@@ -74,7 +74,11 @@ def test_the_levels_whose_interval_over_seeds_holds_zero_are_told_from_the_other
     for gamma, gains in known.items():
         for seed, gain in enumerate(gains):
             change(rows, 10.0 * math.exp(-gain), **at, arm="constrained", gamma=gamma, seed=seed)
-    [axes] = [own for own in fig_shifts.render(rows, params).axes if "\nconstrained" in own.get_title()]
+    figure = fig_shifts.render(rows, params)
+    assert figure.get_supxlabel().endswith("slanted: the 95 % interval holds zero")
+    alone = fig_shifts.render(select(rows, seed=0), params)
+    assert alone.get_supxlabel().endswith("one seed, so no intervals")
+    [axes] = [own for own in figure.axes if "\nconstrained" in own.get_title()]
     shown = {text.get_text(): text.get_style() for text in axes.texts[:4]}
     assert shown == {"+20.0": "normal", "+5.0": "italic", "-20.0": "normal", "+0.0": "italic"}
     table = table_shifts.display(table_shifts.build(rows, params), params)

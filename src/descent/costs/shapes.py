@@ -50,4 +50,5 @@ def _shape(source: dict[str, Any]) -> dict[str, int]:
         rows = {row.pop("name"): row for row in csv.DictReader(file)}
     if name not in rows:
         raise UserError(f"the shape of {name} is not known: add a line for it to {TABLE.name} beside {__name__}")
-    return {key: int(value) for key, value in rows[name].items() if value}
+    shown = {"image": source["image"]} if source.get("image") else {}  # of images, those that it is shown
+    return {key: int(value) for key, value in rows[name].items() if value} | shown

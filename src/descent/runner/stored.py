@@ -1,6 +1,7 @@
 """What lies in a finished cell's folder: its record, its history by epoch and layer, its weights.
 
-Who writes one is store.publish; whoever reads one reads it here.
+store.publish writes it. Whoever reads one reads it here, but for who asks whether it is whole (integrity.py) and
+analysis/provenance.py, which stands below the runner.
 """
 
 import json

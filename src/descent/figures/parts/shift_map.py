@@ -52,8 +52,8 @@ def render(results: pd.DataFrame, params: Params, task: str, unit: str) -> Figur
         words = [_words(cells, shift, params) for shift in named]
         line[0].set_yticks(range(len(named) + 1), [*words, "mean"])
     than = style.name(params.comparison.baseline)
-    told = f"above zero: better than {than}, in {unit}; slanted: the 95 % interval holds zero"
-    figure.supxlabel(told, x=0.01, ha="left", fontsize=7)
+    sure = "slanted: the 95 % interval holds zero" if cells["low"].notna().any() else "one seed, so no intervals"
+    figure.supxlabel(f"above zero: better than {than}, in {unit}; {sure}", x=0.01, ha="left", fontsize=7)
     return figure
 
 
