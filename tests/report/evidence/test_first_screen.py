@@ -1,0 +1,139 @@
+"""The first screen of the README, and the page behind it: what their words say."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from descent.analysis.summary import cells_table
+from descent.config import Params
+from descent.report import first_screen, trained
+from tests.fakes.cards import card
+from tests.fakes.runs import AVERAGES, MODELS, part
+
+
+def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
+    return first_screen.first_screen(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], params)
+
+
+def behind(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
+    rows.to_csv(folder / "claims.csv")
+    return first_screen.behind(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], params)
+
+
+def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
+    params: Params, made_up: pd.DataFrame, tmp_path: Path
+) -> None:
+    folder = tmp_path / "small-1"
+    sentence, picture, verdicts, hidden, legend, scope = screen(params, card(), made_up, folder).split("\n\n")
+    assert sentence.startswith(
+        "**1 of the paper's 3 primary claims is reproduced on real data** (1 cannot tell, 1 not tested, up to 27 "
+        "settings and 8 seeds a claim). On validation data the loss falls at every layer in "
+    )
+    each = re.findall(r"(\d+) of (\d+)", sentence.split("On validation data")[1])
+    cells = cells_table(made_up, params)
+    cells = cells[(cells["experiment"] == "video") & cells["trained"].astype(bool)]
+    own = [cells[cells["arm"] == arm]["descending"].astype(bool) for arm in ("constrained", "unconstrained")]
+    assert each == [(str(falls.sum()), str(len(falls))) for falls in own]
+    assert picture.endswith(f"({tmp_path}/fig_forest.png)")
+    head, _, *rows = verdicts.splitlines()
+    assert head == "| claim | the paper | here | verdict |" and len(rows) == 3
+    assert rows[0].endswith(" | 2 % (1 to 3) | **reproduced** |") and "; 5 % (" in rows[0]
+    assert " | – | **not tested**" in rows[2]  # noqa: RUF001
+    assert hidden.startswith("- **Models that a precondition keeps out**") and hidden.count("\n") == 0
+    assert legend.startswith("*ERM* is plain training") and "*Not tested*" in legend
+    assert scope.startswith("Scope of what was tested: UT on Avenue and UCSD; samples"), (
+        "what fails a precondition is no part of it"
+    )
+    assert f"({tmp_path}/README.md)" in scope and f"({tmp_path}/PROTOCOL.md)" in scope
+    none = screen(params, card().assign(verdict="not tested"), made_up, folder)
+    assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
+    assert "Scope" not in none
+
+
+def test_gains_at_one_learning_rate_stand_beside_the_claims(
+    params: Params, made_up: pd.DataFrame, tmp_path: Path
+) -> None:
+    folder = tmp_path / "small-1"
+    folder.mkdir()
+    row = {"study": "controls_rates_x", "arm": "constrained", "varied": 0.001}
+    rows = [
+        row | {"gain_out_low": -0.01, "gain_out_high": 0.02},
+        row | {"varied": 0.004, "gain_out_low": 0.01, "gain_out_high": 0.03},
+        row | {"arm": "unconstrained", "gain_out_low": 0.0, "gain_out_high": 0.0},
+        row | {"study": "controls", "gain_out_low": 0.5, "gain_out_high": 0.6},
+    ]
+    pd.DataFrame(rows).to_csv(folder / "controls.csv", index=False)
+    held = [  # how many of three seeds are feasible
+        (rows[0]["study"], "constrained", "0.001", 1),
+        (rows[0]["study"], "constrained", "0.004", 3),
+        (rows[0]["study"], "unconstrained", "0.001", 2),
+        (rows[3]["study"], "constrained", "0.001", 0),
+    ]
+    columns = ["experiment", "arm", "varied"]
+    cells = [dict(zip(columns, place, strict=True), feasible=k < n) for *place, n in held for k in range(3)]
+    pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
+    study = {"controls_rates_x": {"model": "ut", "task": "text"}}
+    (folder / "params.yaml").write_text(yaml.safe_dump({"study": study}))
+    told = part(behind(params, card(), made_up, folder), "Beside them").strip()
+    assert told.endswith(
+        "is of UT -1 points to 2 points at 0.001 (1 of 3) and 1 points to 3 points at 0.004 (3 of 3)."
+    )
+
+
+def test_how_the_constraints_hold_by_tolerance_is_a_row_a_model(params: Params) -> None:
+    shares = {"at_zero": 0.25, "at_half": 0.5, "at_tolerance": 1.0, "worst": -0.0123}
+    found = pd.DataFrame([{"model": "ut", "alpha": 0.22, "cells": 4, "tolerance": 0.02} | shares])
+    told = trained.constraints(found, params)
+    assert "(tolerances: 0 / 0.01 / 0.02;" in told and told.endswith(
+        "| UT | 0.22 | 4 | 25% | 50% | 100% | -0.012 |"
+    )
+    assert trained.constraints(found[:0], params) == ""
+
+
+def test_a_claim_that_several_models_could_not_test_names_how_many_and_where_to_read_why(
+    params: Params, made_up: pd.DataFrame, tmp_path: Path
+) -> None:
+    folder = tmp_path / "small-1"
+    rows = card().assign(verdict="not tested", why="DUST failed; UT failed")
+    one = screen(params, rows, made_up, folder)
+    assert "**not tested** (DUST failed; UT failed)" in one and "meets the preconditions" not in one
+    both = MODELS.assign(why="failed")
+    several = first_screen.first_screen(rows, both, AVERAGES, cells_table(made_up, params), [folder], params)
+    row = next(line for line in several.splitlines() if line.startswith("| Statement of video_ood"))
+    assert row.endswith(f"(none of its 2 models meets the preconditions, [why]({tmp_path}/README.md)) |")
+    one_left = first_screen.first_screen(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], params)
+    assert "meets the preconditions" not in one_left, "UT meets them, and the claim has another reason"
+
+
+def test_a_page_beside_the_parts_says_what_the_verdicts_rest_on(
+    params: Params, made_up: pd.DataFrame, tmp_path: Path
+) -> None:
+    folder = tmp_path / "small-1"
+    folder.mkdir()
+    card().assign(dataset="ucsd").to_csv(folder / "datasets.csv")
+    words = behind(params, card(), made_up, folder)
+    assert "[small-1](small-1/REPORT.md)" in part(words, "The published parts"), "beside this page"
+    assert "Trained: video: DUST on UCSD (L = 3 " in part(words, "The published parts")
+    assert len(part(words, "The primary claims").strip().splitlines()) == 2 + 3 + 2
+    aside = part(words, "Beside them").strip()
+    assert aside.startswith("Exploratory: published parts and their data sets, each judged by itself, give 4 ")
+    assert "(2 reproduced and 2 cannot tell), listed below." in aside, "of those it could test"
+    descent = part(words, "Descent").strip()
+    assert descent.startswith("Cells whose loss falls at every layer, on validation data: DUST (video) ")
+    assert re.search(r"; UT \(video\) \d+ of \d+ constrained and \d+ of \d+ unconstrained\.$", descent)
+    averages = part(words, "Other averages, and each setting")
+    assert len(averages.strip().splitlines()) == 2 + 2
+    assert "| mean over 2, the protocol's | 2 % | 1 % to 3 % |  |" in averages
+    assert re.search(r"UCSD, UT, L = 3 \| 4 % \| 1 % to 7 % \| \d+ / \d+ of \d+ \|", averages)
+    each = part(words, "Each published part, and each data set of one that has several, by itself")
+    assert each.count("| small-1 | all of it |") == 2, "the two claims that this part could test"
+    assert each.count("| small-1 | UCSD |") == 2, "and those of its data sets"
+    models = part(words, "Each model alone, and what keeps it out of a claim")
+    assert len(models.strip().splitlines()) == 2 + 2 and "twice the epochs" in models
+    lost = made_up.copy()
+    lost.loc[(lost["metric"] == "diverged") & (lost["arm"] == "constrained"), "value"] = 1.0
+    assert re.search(r"UT \(video\) 0 of (\d+) constrained", behind(params, card(), lost, folder))
+    none = behind(params, card().assign(verdict="not tested"), made_up, folder)
+    assert none.count("Statement of video_ood (not tested)") == 1, "a setting, and no average"

@@ -1,0 +1,96 @@
+"""The report of a published run: what its words say."""
+
+from dataclasses import replace
+
+import pandas as pd
+
+from descent.config import Params
+from descent.report import gains, published, reproduction, sections
+from tests.fakes.cards import card
+from tests.fakes.results import fake_params
+from tests.fakes.runs import GAINS, LITTLE, TRIALS, part, run
+
+
+def test_a_model_is_named_with_what_its_weights_start_from() -> None:
+    params = fake_params({"profiles.demo.text.models.distilbert.weights": {"random": {"width": 48}}})
+    assert sections.weighted(params, "distilbert") == "DistilBERT (random weights, width 48)"
+    local = fake_params({"profiles.demo.text.models.distilbert.weights": {"path": "here/bert"}})
+    assert sections.weighted(local, "distilbert") == "DistilBERT (here/bert)"
+    assert sections.weighted(params, "ut_text") == "UT"
+
+
+def test_gains_of_classifiers_are_told_in_points() -> None:
+    row = {"study": "controls_distilbert", "arm": "penalty", "varied": "", "trained": 6, "lost": 0} | GAINS
+    assert "| +1.23 points [+1.00 points, +1.50 points] |" in gains.controls(pd.DataFrame([row]), fake_params())
+
+
+def test_the_report_puts_every_claim_under_its_verdict(params: Params, made_up: pd.DataFrame) -> None:
+    report = reproduction.report(run(params, card(), made_up))
+    assert "as of commit abc1234 of 2026-01-01" in " ".join(report.split())
+    named = {
+        "Results that reproduce the paper": "video_ood",
+        "Results that do not": "video_depth",
+        "What cannot be told": "video_cost",
+        "What was not tested": "text_ood",
+    }
+    for title, claim in named.items():
+        assert [other for other in named.values() if f"Statement of {other}" in part(report, title)] == [claim]
+    assert "| 5 % (outside) | 2 % | 1 % to 3 % | 1 % | 0.047 | 27 settings, 8 seeds | **reproduced** |" in report
+    assert "nothing to compare" in part(report, "What was not tested")
+    assert all(f"Statement of {claim}" in part(report, "Scope of reproducibility") for claim in named.values())
+
+
+def test_the_report_follows_the_verdicts(params: Params, made_up: pd.DataFrame) -> None:
+    report = reproduction.report(run(params, card().assign(verdict="no effect of interest"), made_up))
+    assert "No claim was reproduced." in report and "Every claim was tested." in report
+    assert part(report, "Results that do not").count("Statement of") == 4
+
+
+def test_the_report_tells_data_budgets_cells_and_what_lies_beyond(params: Params, made_up: pd.DataFrame) -> None:
+    report = reproduction.report(run(params, card(), made_up))
+    assert (
+        "| ucsd | 300 frames of 1 clips | 60 frames of 1 clips | 120 frames of 2 clips | 1 | abababab |" in report
+    )
+    assert "of 4 trainings in 2.0 hours of cpu (x)" in report, "a training that two cells share counts once"
+    assert "65536" in report
+    assert "| UT | constrained | 0.003 | 0 | 1 | yes |" in report
+    assert "+1.23 % [+1.00 %, +1.50 %] | -0.20 % | 25.00 % | 6 | 1 |" in part(report, "Results beyond the paper")
+    assert "| UCSD | Statement of video_ood | 2 % |" in part(report, "What the estimates rest on")
+    assert "video: UT and DUST on UCSD" in report and "| all settings | 74 | 31 | 0 |" in report
+    ours, budget = params.objective("constrained", "ucsd", "dust"), params.model_budget("dust")
+    row = next(line for line in report.splitlines() if line.startswith("| DUST |") and "| constrained |" in line)
+    assert f"| {budget['epochs']} | {budget['batch']} |" in row and f"| {ours['constraint']} |" in row
+    assert "{{" not in report and "{%" not in report and "nan" not in report
+
+
+def test_models_without_a_list_of_trials_are_named(params: Params, made_up: pd.DataFrame) -> None:
+    whole = run(params, card(), made_up)
+
+    def told(trials: pd.DataFrame) -> str:
+        return " ".join(reproduction.report(replace(whole, trials=trials)).split())
+
+    assert "in both arms; of DUST this run holds no list of them" in told(TRIALS)
+    assert "in both arms; of UT and DUST this run holds no list of them" in told(TRIALS[:0])
+    assert "Trials of the learning rates" in told(TRIALS) and "Trials of the" not in told(TRIALS[:0])
+    both = pd.concat([TRIALS, TRIALS.assign(model="dust")])
+    assert "searched with equally many trials in both arms. The constrained arm" in told(both)
+
+
+def test_a_form_that_is_not_the_papers_is_admitted(made_up: pd.DataFrame) -> None:
+    usual, own = "objectives.constrained.constraint", "profiles.small.video.models.dust.arms.constrained"
+    adam = {"constraint": "difference", "dual_optimizer": "adam", "dual_lr": 0.01}
+    paper = fake_params(LITTLE | {usual: "difference", own: adam})
+    assert "The constrained problem of" not in reproduction.report(run(paper, card(), made_up))
+    other = fake_params(LITTLE | {usual: "difference", own: adam | {"constraint": "ratio"}})
+    report = reproduction.report(run(other, card(), made_up))
+    assert "The constrained problem of DUST is solved with constraint ratio (difference)" in " ".join(
+        report.split()
+    )
+
+
+def test_a_run_without_controls_or_shifts_has_empty_tables(params: Params, made_up: pd.DataFrame) -> None:
+    rows = made_up[made_up["shift"] == "gaussian"]
+    assert published.controls(rows, params).empty and published.shifts(rows, params).empty
+    grid = rows[~rows["experiment"].str.startswith("plateau")]
+    assert published.longer(grid, params).empty and not gains.turned(published.longer(grid, params), params)
+    assert published.transferred(rows, params).empty

@@ -1,0 +1,359 @@
+"""params.yaml is read strictly: whatever is wrong ends in one message that names where and what is allowed."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from descent.cells import Cell
+from descent.config import load
+from descent.errors import UserError, run
+from descent.former import MOVED
+from descent.tasks.common.items import budget_of, setting, settings_by_arm
+from stages import train, train_studies
+from tests.fakes.core import (
+    enter_project,
+    environment,
+    make_project,
+    serially,
+    small_params,
+    values,
+    write_params,
+)
+
+BUDGET = "profiles.demo.video"
+DUST = f"{BUDGET}.models.dust"
+BLURRED = {"video.evaluation.shifts": ["gaussian", "blur"], "shifts.blur": {"levels": [1.0, 30.0]}}
+URL = {"url": "http://example.org/a.zip"}
+
+
+def refused(folder: Path, text: str | None = None, changes: dict[str, Any] | None = None) -> str:
+    if text is None:
+        write_params(folder, changes)
+    else:
+        (folder / "params.yaml").write_text(text)
+    with pytest.raises(UserError) as error:
+        load(folder / "params.yaml")
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "told"),
+    [
+        ({"gamma": 1.0}, "gamma", "unknown key"),
+        ({"video.frame.colour": True}, "video.frame.colour", "unknown key"),
+        ({"components": {}}, "components", "unknown key"),
+        ({"eps": "0.13"}, "eps", "number"),
+        ({"eps": True}, "eps", "number"),
+        ({f"{BUDGET}.batch": True}, f"{BUDGET}.batch", "integer"),
+        ({f"{BUDGET}.epochs": 2.5}, f"{BUDGET}.epochs", "integer"),
+        ({f"{BUDGET}.layers": 3}, f"{BUDGET}.layers", "array"),
+        ({f"{BUDGET}.layers": []}, f"{BUDGET}.layers", "at least 1 item"),
+        ({f"{BUDGET}.seeds": []}, f"{BUDGET}.seeds", "at least 1 item"),
+        ({"video": None}, "video", "object"),
+        ({"arms": []}, "arms", "at least 1 item"),
+        ({"video.evaluation.gammas": []}, "video.evaluation.gammas", "at least 1 item"),
+        ({"video.evaluation.shifts": []}, "video.evaluation.shifts", "at least 1 item"),
+        ({"eps": -0.1}, "eps", "greater than or equal to 0"),
+        ({f"{BUDGET}.eps": [0.0, -0.1]}, f"{BUDGET}.eps.1", "greater than or equal to 0"),
+        ({"eps": float("nan")}, "eps", "finite number"),
+        ({f"{BUDGET}.tokens": 0}, f"{BUDGET}.tokens", "greater than or equal to 1"),
+        ({"device": "gpu"}, "device", "not 'gpu'"),
+        (
+            {"method": "deep_supervision"},
+            "method (one of arms)",
+            "'deep_supervision'; known: constrained, unconst",
+        ),
+        (
+            {"arms": ["constrained", "erm"]},
+            "arms",
+            "unknown name 'erm'; known: constrained, constrained_range, deep",
+        ),
+        ({"arms": ["constrained", "constrained", "unconstrained"]}, "arms", "stands there twice: constrained"),
+        ({"comparison.ours": "deep_supervision"}, "comparison (of arms)", "unknown name 'deep_supervision'"),
+        ({"comparison.baseline": "constrained"}, "comparison (of arms)", "twice"),
+        ({"objectives.erm": {}}, "objectives", "unknown name 'erm'"),
+        ({"objectives.penalty.like": "penalty"}, "objectives", "penalty is like penalty"),
+        ({"objectives.constrained.models": None}, "objectives.constrained.models", "object"),
+        ({"objectives.constrained.models.dust": None}, "objectives.constrained.models.dust", "object"),
+        ({"objectives.constrained.datasets": None}, "objectives.constrained.datasets", "object"),
+        ({"models.dust.arms": None}, "models.dust.arms", "object"),
+        ({"models.ut_text.tokenizer": ["bert"]}, "models.ut_text.tokenizer", "string"),
+        ({f"{BUDGET}.models.dust.arms": None}, f"{BUDGET}.models.dust.arms", "object"),
+        ({f"{BUDGET}.models.dust.layers": 3}, f"{BUDGET}.models.dust.layers", "array"),
+        ({"text.search.arms": {"constraint": ["dual_lr"]}}, "text.search.arms", "unknown name 'constraint'"),
+        ({"studies": ["alpah"]}, "studies", "unknown name 'alpah'; known: alpha, dual_lr, resilience, solver"),
+        ({"studies": ["alpha", "alpha"]}, "studies", "twice"),
+        ({"profile": "papre"}, "profile", "unknown name 'papre'; known: demo, small, paper"),
+        ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: dust, dust_overcomplete, dust_p"),
+        (
+            {"video.models": ["roberta"]},
+            "video.models",
+            "unknown name 'roberta'; known: dust, dust_overcomplete, dust_per",
+        ),
+        ({"video.models": ["dust", "ut", "dust"]}, "video.models", "twice: dust, ut, dust"),
+        ({"video.datasets": ["ped3"]}, "video.datasets", "unknown name 'ped3'; known: avenue, shanghaitech, ucsd"),
+        ({"video.datasets": ["imdb"]}, "video.datasets", "unknown name 'imdb'"),
+        ({"video.datasets": ["ucsd", "ucsd"]}, "video.datasets", "twice"),
+        (
+            {"video.evaluation.shifts": ["fog"]},
+            "video.evaluation.shifts",
+            "'fog'; known: blur, brightness",
+        ),
+        (
+            {"text.evaluation.shifts": ["salt_and_pepper"]},
+            "text.evaluation.shifts",
+            "salt_and_pepper does not fit text; shifts that do: character_swaps, gaussian",
+        ),
+        ({"profiles.demo.video.shifts": ["fog"]}, "profiles.demo.video.shifts", "unknown name 'fog'"),
+        ({"video.evaluation.shifts": ["gaussian"] * 2}, "video.evaluation.shifts", "twice"),
+        (
+            {"text.evaluation.shifts": ["uniform"]},
+            "text.evaluation.shifts",
+            "gaussian, the noise of training, is missing",
+        ),
+        (
+            {"video.frame": {"size": 16, "patch": 4}, "profiles.demo.video.tokens": 16},
+            "profiles.demo.video.tokens",
+            "a sequence of 16 patches, of which each has 16 pixels, would be taken for a frame",
+        ),
+        (
+            {"models.ut_text.tokenizer": "gpt"},
+            "profiles.demo.text.tokenizers",
+            "unknown name 'gpt'; known: bert, roberta",
+        ),
+        ({"video.frame": {"size": 10, "patch": 4}}, "video.frame", "10 is not a multiple of patch 4"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_path(tmp_path: Path, changes: dict, path: str, told: str) -> None:
+    message = refused(tmp_path, changes=changes)
+    assert f" {path}:" in message and told in message, message
+    assert "params.yaml is not right" in message and "pydantic" not in message
+
+
+CELL = Cell("video", "ucsd", "dust", "constrained", 3, 0.13, 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {"objectives.constrained.rho2": 1.0},
+            "objectives.constrained of dust on ucsd is not right:\n  rho2: unknown",
+        ),
+        ({"objectives.constrained.rho": float("inf")}, "rho: Input should be a finite number"),
+        ({"objectives.constrained.models.dust": {"alpha": 1.0}}, "alpha: Input should be less than 1, not 1.0"),
+        (
+            {"objectives.constrained.models.dust": {"alpha": 0.9, "R0": 1.0, "margin": 0.1}},
+            "alpha 0.9 and margin 0.1 leave a layer no loss: lower one",
+        ),
+        ({f"{DUST}.arms.constrained.dual_lr": "1"}, "dual_lr: Input should be a valid number, not '1'"),
+        ({f"{DUST}.arms.constrained": {"dual_lr": None}}, "dual_lr: Input should be a valid number"),
+        ({"objectives.constrained.datasets": {"ucsd": {"dust": {"beta": 1}}}}, "beta: unknown key"),
+        ({"objectives.constrained.warmup_epochs": 4}, "warmup_epochs 4 leaves none of the 4 epochs to the duals"),
+    ],
+)
+def test_a_wrong_value_of_an_objective_is_refused_with_its_section(changes: dict, told: str) -> None:
+    with pytest.raises(UserError) as error:
+        setting(small_params(changes), CELL)
+    assert told in str(error.value) and "pydantic" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {f"{DUST}.lr": "1e-3"},
+            "profiles.demo.video.models.dust is not right:\n  lr: Input should be a valid number",
+        ),
+        ({f"{DUST}.lr": 0}, "lr: Input should be greater than 0"),
+        ({f"{DUST}.atoms": 60}, "atoms: a separable DCT dictionary needs a square number"),
+        ({f"{BUDGET}.tokens": 1}, "tokens: Input should be greater than or equal to 2"),
+        ({f"{DUST}.tokens": 1}, "tokens: Input should be greater than or equal to 2"),
+        ({f"{DUST}.atom": 64}, "atom: unknown key"),
+        ({f"{DUST}.layers": [0]}, "layers.0: Input should be greater than or equal to 1"),
+    ],
+)
+def test_a_wrong_value_of_a_budget_is_refused_with_its_section(changes: dict, told: str) -> None:
+    with pytest.raises(UserError) as error:
+        budget_of(small_params(changes), "dust")
+    assert told in str(error.value) and "pydantic" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"models.ut.residual": 1}, "models.ut is not right:\n  residual: Input should be a valid boolean"),
+        ({"models.ut.residual": "true"}, "residual: Input should be a valid boolean"),
+        ({"models.ut.arms": {"constrained": {"residul": True}}}, "residul: unknown key"),
+    ],
+)
+def test_a_wrong_value_of_a_model_is_refused_with_its_section(changes: dict, told: str) -> None:
+    with pytest.raises(UserError) as error:
+        settings_by_arm(small_params(changes), "ut")
+    assert told in str(error.value) and "pydantic" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"profiles.demo.data.ucsd": URL}, "data.ucsd is not right:\n  name exactly one of generate, path, url"),
+        ({"profiles.demo.data.ucsd": {"generate": None} | URL}, "a url needs its sha256"),
+        ({"profiles.demo.data.ucsd.sha256": "0" * 64}, "sha256 belongs to a url"),
+        (
+            {"profiles.demo.data.ucsd": {"generate": None, "sha256": "2329"} | URL},
+            "sha256: String should match pattern",
+        ),
+    ],
+)
+def test_a_wrong_source_is_refused_with_its_section(changes: dict, told: str) -> None:
+    with pytest.raises(UserError) as error:
+        small_params(changes).source("video", "ucsd")
+    assert told in str(error.value) and "profiles.demo.data.ucsd" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"study.infeasible": {"beta": 1}}, "study.infeasible is not right:\n  beta: unknown key"),
+        ({"study.infeasible": {"layers": 0}}, "layers: Input should be greater than or equal to 1"),
+        (
+            {"study.infeasible": {"arm": "erm"}},
+            "study.infeasible: unknown name 'erm'; known: constrained, constrained_range, deep_super",
+        ),
+        ({"study.infeasible": {"beside": ["erm"]}}, "study.infeasible: unknown name 'erm'"),
+        ({"study.infeasible": {"model": "vti"}}, "study.infeasible: unknown name 'vti'"),
+        ({"study.infeasible": {"model": "roberta"}}, "roberta is a model of text, not of video"),
+        (
+            {"study.infeasible": {"vary": "alpha"}},
+            "varies alpha, but profiles.demo.studies.infeasible has no value",
+        ),
+        ({"profiles.demo.studies.infeasible": {"seeds": []}}, "seeds: List should have at least 1 item"),
+    ],
+)
+def test_a_study_in_use_is_checked_when_the_file_is_read(tmp_path: Path, changes: dict, told: str) -> None:
+    assert told in refused(tmp_path, changes=changes)
+
+
+def test_a_key_of_a_former_layout_is_told_with_its_new_place(tmp_path: Path) -> None:
+    for old, new in MOVED.items():
+        message = refused(tmp_path, changes={old: {}})
+        path = tmp_path / "params.yaml"
+        assert message == f"{path}: {old} is of a former layout; its values stand at {new} now"
+    known = values()
+    for new in MOVED.values():
+        node: Any = known
+        for part in new.split(" ")[0].split("."):
+            assert part in node, new
+            node = node[part]
+
+
+def test_what_was_given_is_quoted(tmp_path: Path) -> None:
+    assert ", not 'x'" in refused(tmp_path, changes={"video.tolerance": "x"})
+    assert ", not -0.1" in refused(tmp_path, changes={"eps": -0.1})
+
+
+@pytest.mark.parametrize("path", ["eps", "arms", f"{BUDGET}.tokens", "video.evaluation.seed", "training"])
+def test_a_missing_key_is_named(tmp_path: Path, path: str) -> None:
+    given = values()
+    *parents, last = path.split(".")
+    node = given
+    for parent in parents:
+        node = node[parent]
+    del node[last]
+    message = refused(
+        tmp_path, text=str(given).replace("True", "true").replace("False", "false").replace("None", "~")
+    )
+    assert f" {path}: missing key" in message, message
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    message = refused(tmp_path, changes={"eps": -1, "video.tolerance": "x", "training.clip_norm": 0})
+    assert all(f" {path}:" in message for path in ("eps", "video.tolerance", "training.clip_norm"))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "is not right: it should hold sections, not None"),
+        ("a: [", "is not YAML"),
+        ("eps: 1\neps: 2", "is not YAML: the key eps stands there twice"),
+        ("eps: &a {b: 1}\nx:\n  <<: *a\n  c: 1\n  c: 2", "is not YAML: the key c stands there twice"),
+        ("- 3", "it should hold sections, not [3]"),
+    ],
+)
+def test_what_is_not_a_parameter_file_is_told(tmp_path: Path, text: str, told: str) -> None:
+    message = refused(tmp_path, text=text)
+    assert told in message and str(tmp_path / "params.yaml") in message
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"params\.yaml is missing; run from the project's root"):
+        load(tmp_path / "params.yaml")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {f"{BUDGET}.seeds": [-1]},
+        {"video.evaluation.seed": -1},
+        {"training.betas": [0.9, 1.0]},
+    ],
+)
+def test_values_that_only_a_later_stage_would_stumble_over_are_refused(tmp_path: Path, changes: dict) -> None:
+    refused(tmp_path, changes=changes)
+
+
+def test_a_date_is_a_wrong_type_like_any_other(tmp_path: Path) -> None:
+    refused(tmp_path, text="profile: 2020-01-01")
+
+
+@pytest.mark.slow
+def test_a_stage_ends_with_one_message_and_no_traceback(tmp_path: Path) -> None:
+    write_params(make_project(tmp_path / "project"), {"eps": -1})
+    command = [sys.executable, "-m", "stages.train", "video", "ucsd", "dust"]
+    found = subprocess.run(command, cwd=tmp_path / "project", env=environment(), capture_output=True, text=True)
+    assert found.returncode == 1 and "eps: Input should be greater than or equal to 0" in found.stderr
+    assert "Traceback" not in found.stderr and "train.py" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("changes", "words", "told"),
+    [
+        ({"eps": -1}, ("video", "ucsd", "dust"), "eps: Input should be greater than or equal to 0"),
+        (BLURRED, ("video", "ucsd", "dust"), "shifts.blur is not right:\n  levels.1: "),
+        (BLURRED | {"executor": "ray"}, ("video", "ucsd", "dust"), "shifts.blur is not right:\n  levels.1: "),
+        ({}, ("video", "ucsd", "vti"), "video model: unknown name 'vti'; known:"),
+        ({}, ("video", "ucsd", "roberta"), "roberta is a model of text, not of video"),
+        ({}, ("video", "ped3", "dust"), "video data set: unknown name 'ped3'; known: avenue, shanghaitech, ucsd"),
+        ({}, ("film", "ucsd", "dust"), "unknown"),
+        ({}, ("video", "avenue", "dust"), "dvc repro --force preprocess_video@avenue"),
+    ],
+)
+def test_what_is_wrong_ends_a_stage_with_its_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict, words: tuple[str, ...], told: str
+) -> None:
+    write_params(tmp_path, changes)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # a stage's answers to signals are not pytest's
+    monkeypatch.setattr("descent.runner.executor.use", lambda _: None)  # nor is its executor that of other tests
+    with pytest.raises(SystemExit) as ended:
+        run(train.main, *words)
+    assert told in ended.value.code and not Path("data/runs/video/ucsd/dust").exists()
+
+
+def test_no_study_is_trained_where_a_shift_of_the_task_of_one_is_not_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_project(tmp_path / "project", monkeypatch)
+    trained = serially(monkeypatch)
+    monkeypatch.setattr("descent.runner.executor.use", lambda _: None)
+    write_params(Path(), BLURRED | {"studies": ["infeasible"]})
+    with pytest.raises(UserError, match=r"shifts\.blur is not right"):
+        train_studies.main()
+    assert trained == []
+    write_params(Path(), BLURRED | {"studies": ["infeasible"], "video.models": ["ut"]})
+    train_studies.main()  # which are none, as their model is not in use
