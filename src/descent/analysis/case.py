@@ -6,7 +6,7 @@ from functools import cached_property
 import pandas as pd
 
 from descent.analysis.claims import Claim
-from descent.analysis.evidence import SETTING, Evidence
+from descent.analysis.evidence import ALIKE, Evidence
 from descent.analysis.select import select
 
 
@@ -39,7 +39,7 @@ class Case:
     def rows(self, metric: str, split: str | None = None) -> pd.DataFrame:
         """The claim's cells' rows of a metric."""
         place = {"metric": metric} | ({"split": split} if split else {})
-        keys = [*SETTING, "seed"]
+        keys = [*ALIKE, "seed"]
         rows = select(self.evidence.plain, experiment=self.claim.experiment, **place)
         return rows.merge(self.cells[keys])
 

@@ -13,7 +13,7 @@ from descent.analysis.summary import PAIR, cells_table
 from descent.components import TASKS
 from descent.config import Params
 
-SETTING = ["dataset", "model", "arm", "layers", "eps", "varied"]
+ALIKE = ["dataset", "model", "arm", "layers", "eps", "varied"]  # what cells share that differ by their seed alone
 NO_RATIO, NO_STEP = 1.0, 0.0  # mean ratio of successive losses, and share of steps down, where nothing descends
 
 
@@ -52,7 +52,7 @@ class Evidence:
         return {}
 
     def by_cell(self, experiment: str, name: str) -> pd.DataFrame:
-        """`<name>_replicate` of every trained cell; index SETTING and seed, a column a resample, 0 the test set.
+        """`<name>_replicate` of every trained cell; index ALIKE and seed, a column a resample, 0 the test set.
 
         A lost cell scores as if it had learned nothing, on every resample (`nothing_learned`). Any other without
         the score has a row without numbers. Empty where the experiment has no such score.
@@ -65,12 +65,12 @@ class Evidence:
         rows = measured(select(self.results, experiment=experiment, metric=f"{name}_replicate"))
         of_models = [rows[(rows["model"] == model) & rows["shift"].isin(own)] for model, own in named.items()]
         rows = pd.concat([rows[:0], *of_models])
-        by = [*SETTING, "seed", "bin"]
+        by = [*ALIKE, "seed", "bin"]
         whole = rows.groupby(by)["value"].transform("size") == rows["model"].map(lambda model: len(named[model]))
         return self._of_every_cell(experiment, name, average(rows[whole], by, over=["shift"]).reset_index())
 
     def _of_every_cell(self, experiment: str, name: str, rows: pd.DataFrame) -> pd.DataFrame:
-        index = [*SETTING, "seed"]
+        index = [*ALIKE, "seed"]
         cells = select(self.cells, experiment=experiment, trained=True).set_index(index)
         if rows.empty:
             return pd.DataFrame(index=cells.index[:0])

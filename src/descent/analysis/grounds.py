@@ -15,10 +15,11 @@ from descent.analysis.case import Case
 from descent.analysis.claims import CLAIMS, Claim, paper_value
 from descent.analysis.evidence import Evidence
 from descent.analysis.preconditions import PLACE
+from descent.analysis.select import SETTING
 from descent.config import Params
 from descent.io.folders import atomic_file, write_text
 
-SETTING = ["dataset", "model", "layers", "eps", "varied"]
+VARIANT = [*SETTING, "varied"]  # and what a study varies in it
 FACTS = ["claim", "dataset", "model", "why", "effect", "items", "resampled", "paper_value"]
 WHOLE = ""  # the columns `model` and `dataset` of facts about a claim
 
@@ -67,7 +68,7 @@ def _effect(claim: Claim, own: pd.DataFrame, params: Params) -> float:
     """The claim's effect; where models that are no encoders have another, the mean over the settings of theirs."""
     if claim.light is None or own.empty:
         return claim.effect
-    models = own[SETTING].drop_duplicates()["model"]
+    models = own[VARIANT].drop_duplicates()["model"]
     encoders = models.map(lambda model: "weights" in params.model_budget(model))
     return float(np.where(encoders, claim.effect, claim.light).mean())
 

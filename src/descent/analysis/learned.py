@@ -7,12 +7,11 @@ that fails without them. To leave out either would favour one arm.
 from collections.abc import Iterable
 
 from descent.analysis.case import Case
-from descent.analysis.select import last_layer, select
+from descent.analysis.select import SETTING, last_layer, select
 
 BETTER = 0.1  # P5: by which share a denoiser beats a map that learns nothing
 FALL, ABOVE = 0.05, 0.1  # P5: what the noise costs over the sweep, and what is above guessing; accuracies
 UNIGRAM = 0.06  # P5: about the share of the most frequent token among the words of English text
-SETTING = ["dataset", "model", "eps", "layers"]
 MAPS = ("identity", "zero", "frame_mean")  # P5: of those the results have
 
 
@@ -25,7 +24,7 @@ def _denoises(case: Case) -> str:
     """At gamma = eps an arm's RMSE is 10 % below that of every map that learns nothing; at eps = 0 none can be."""
     cells = case.cells[case.cells["eps"] > 1e-9]
     rmse = cells["rmse_at_eps"].astype(float).mask(cells["lost"], case.evidence.zero_rmse(cells))
-    own = rmse.groupby([cells[key] for key in ("dataset", "model", "eps", "layers", "arm")]).median()
+    own = rmse.groupby([cells[key] for key in (*SETTING, "arm")]).median()
     own = own.groupby(SETTING).min()
     maps = select(case.evidence.plain, experiment="video", metric="rmse", split="test")
     maps = maps[maps["arm"].isin(MAPS)]
@@ -36,7 +35,7 @@ def _denoises(case: Case) -> str:
             return f"the maps that learn nothing are not measured at gamma = {eps:g} on {dataset}"
         best = found.loc[found["value"].idxmin()]
         short = values[~(values <= (1 - BETTER) * best["value"])]
-        said += [f"{model} L{layers} on {dataset}" for (*_, layers) in short.index]
+        said += [f"{model} L{layers} on {dataset}" for (_, _, layers, _) in short.index]
     return f"not 10 % better than doing nothing at gamma = eps: {_few(said)}" if said else ""
 
 
@@ -45,7 +44,7 @@ def _classifies(case: Case) -> str:
     cells, evidence = case.cells, case.evidence
     known = select(evidence.plain, metric="most_frequent").groupby("dataset")["value"].max()
     guess = cells["dataset"].map(known if case.task == "text" else lambda name: UNIGRAM).astype(float)
-    keys = ["dataset", "model", "eps", "layers", "arm", "varied"]
+    keys = [*SETTING, "arm", "varied"]
     clean = cells["accuracy_clean"].astype(float).where(~cells["lost"], guess) - guess
     low = clean.groupby([cells[key] for key in keys]).median().groupby([*SETTING, "varied"]).max()
     low = low[~(low >= ABOVE)]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from descent.analysis.select import select
-from descent.analysis.summary import PAIR, SETTING, best_depth, pairs
+from descent.analysis.select import CURVE, select
+from descent.analysis.summary import PAIR, best_depth, pairs
 from descent.analysis.trials import best_text, best_trial
 from descent.cells import headline
 from descent.components import TASKS
@@ -43,7 +43,7 @@ def followed(cells: pd.DataFrame, params: Params) -> dict[str, float]:
 
 def _video(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
     rows = select(rows, trained=True)
-    shown = rows.merge(best_depth(rows)[[*SETTING, "layers"]])
+    shown = rows.merge(best_depth(rows)[[*CURVE, "layers"]])
     setting = [name for name in PAIR if name != "seed"]
     both = pairs(rows, "mean_rmse", params.comparison).groupby(setting).mean()
     numbers = _by_arm(rows, shown, ["rmse_in_distribution", "rmse_out_of_distribution"], params)
@@ -60,7 +60,7 @@ def _text(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
 
 def _lm(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
     names = ["area", "accuracy_out_of_distribution"]
-    return _by_arm(rows, rows.groupby(SETTING)[names].mean().reset_index(), names, params)
+    return _by_arm(rows, rows.groupby(CURVE)[names].mean().reset_index(), names, params)
 
 
 MEASURED = {"video": _video, "text": _text, "lm": _lm}

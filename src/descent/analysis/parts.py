@@ -14,7 +14,7 @@ import pandas as pd
 
 from descent.analysis import again, alike, grounds, preconditions
 from descent.analysis.claims import CLAIMS
-from descent.analysis.grounds import FACTS, SETTING, WHOLE
+from descent.analysis.grounds import FACTS, VARIANT, WHOLE
 from descent.analysis.preconditions import NOTHING, PLACE
 from descent.components import TASKS
 from descent.errors import UserError
@@ -141,7 +141,7 @@ def _facts(told: pd.DataFrame, pairs: pd.DataFrame, published: pd.DataFrame) -> 
     if passing:
         why = [*filter(None, [preconditions.of_pairs(CLAIMS[whole["claim"]], inside), *beyond])]
     used = places.merge(inside[PLACE].drop_duplicates())
-    settings = inside[SETTING].drop_duplicates().groupby(PLACE).size()
+    settings = inside[VARIANT].drop_duplicates().groupby(PLACE).size()
     effect = np.average(used["effect"], weights=[settings[row.dataset, row.model] for row in used.itertuples()])
     claim = whole.to_dict() | {"why": "; ".join(dict.fromkeys(why)), "effect": float(effect)}
     return [claim | _items(used["items"]), *places.to_dict("records")]

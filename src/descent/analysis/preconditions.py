@@ -14,7 +14,7 @@ from descent.analysis import telling, tuning
 from descent.analysis.case import Case
 from descent.analysis.claims import Claim
 from descent.analysis.effects import pretrained
-from descent.analysis.evidence import SETTING
+from descent.analysis.evidence import ALIKE
 from descent.analysis.learned import learned
 from descent.analysis.select import select
 from descent.analysis.summary import PAIR
@@ -120,7 +120,7 @@ def enforced(case: Case) -> str:
     """
     if not case.claim.enforced:
         return ""
-    ours = case.of_arm("ours").set_index([*SETTING, "seed"])
+    ours = case.of_arm("ours").set_index([*ALIKE, "seed"])
     if ours["active"].isna().all():
         return "no row says whether the constraints were active"
     active = ours["active"].fillna(False).astype(bool) & ~ours["lost"]
@@ -194,8 +194,7 @@ def tried(case: Case) -> str:
 def equal_arms(case: Case) -> str:
     """P6: equally many parameters in every pair, as many trials of the rate in either arm, and seeds that are no
     trials of a search."""
-    keys = [name for name in SETTING if name != "seed"]
-    values = case.cells.groupby(["experiment", *keys])[HYPERPARAMETERS].nunique()
+    values = case.cells.groupby(["experiment", *ALIKE])[HYPERPARAMETERS].nunique()
     searched = values[(values > 1).any(axis=1)]
     if len(searched):
         return f"seeds of {searched.index[0][3]} are trials of a search, with different hyperparameters"

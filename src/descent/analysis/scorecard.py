@@ -20,7 +20,7 @@ from jaxtyping import Float
 
 from descent.analysis import effects, grounds, preconditions, verdicts
 from descent.analysis.claims import CLAIMS, Claim
-from descent.analysis.grounds import SETTING, WHOLE
+from descent.analysis.grounds import VARIANT, WHOLE
 from descent.analysis.verdicts import LEVEL, NARROW, Estimate
 from descent.components import TASKS
 from descent.config import Params
@@ -105,7 +105,7 @@ def _measured(fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:
     found |= {"group": claim.group, "kind": claim.kind, "unit": claim.unit}
     seeds = preconditions.common_seeds(own)
     own = own[own["seed"].isin(seeds)]
-    settings = own[SETTING].drop_duplicates()
+    settings = own[VARIANT].drop_duplicates()
     found |= {"seeds": len(seeds), "settings": len(settings) if seeds else 0, "words": preconditions.NOTHING}
     if not seeds:
         return found
@@ -114,8 +114,8 @@ def _measured(fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:
 
 
 def scores(own: pd.DataFrame) -> tuple[pd.DataFrame, Float[np.ndarray, "settings seeds resamples"]]:
-    """The settings (SETTING) of one claim's pairs, and their effects."""
-    wide = own.pivot(index=SETTING, columns=["seed", "resample"], values="effect").sort_index(axis=1)
+    """The settings (VARIANT) of one claim's pairs, and their effects."""
+    wide = own.pivot(index=VARIANT, columns=["seed", "resample"], values="effect").sort_index(axis=1)
     return wide.index.to_frame(index=False), wide.to_numpy(float).reshape(len(wide), own["seed"].nunique(), -1)
 
 
@@ -150,7 +150,7 @@ def _numbers(found: Estimate) -> dict[str, object]:
 
 def _share(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:
     """The share of settings that count, with exact binomial intervals."""
-    by_setting = own[own["resample"] == 0].groupby(SETTING)["effect"]
+    by_setting = own[own["resample"] == 0].groupby(VARIANT)["effect"]
     if claim.vote == "all":
         votes = by_setting.min() == 1
     else:

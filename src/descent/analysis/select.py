@@ -13,6 +13,8 @@ from descent.errors import UserError
 
 TRANSFER = "transfer"  # in place of a shift: the noise of training on other data sets, or by kind of test text
 UNSEEN = " (unseen)"  # ends the name of a kind of text that training has not seen
+SETTING = ["dataset", "model", "layers", "eps"]  # a setting, and the noise it trains on
+CURVE = ["dataset", "model", "arm", "eps"]  # what cells share that differ by depth and seed
 CELL = ["profile", "experiment", "dataset", "model", "arm", "layers", "eps", "seed", "varied"]
 
 

@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from descent.analysis import preconditions, verdicts
 from descent.analysis.claims import CLAIMS
-from descent.analysis.grounds import SETTING, WHOLE, left_in, passing
+from descent.analysis.grounds import VARIANT, WHOLE, left_in, passing
 from descent.analysis.scorecard import scores
 from descent.analysis.verdicts import LEVEL, Estimate
 
@@ -38,8 +38,8 @@ def table(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
         own = left_in(pairs[pairs["claim"] == name], passing(told))
         [items] = told[told["model"] == WHOLE]["resampled"]
         rows += _averaged(own, int(items), {"claim": name})
-        for place, alone in own.groupby(SETTING, sort=True):
-            rows += _alone(alone, int(items), {"claim": name} | dict(zip(SETTING, place, strict=True)))
+        for place, alone in own.groupby(VARIANT, sort=True):
+            rows += _alone(alone, int(items), {"claim": name} | dict(zip(VARIANT, place, strict=True)))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

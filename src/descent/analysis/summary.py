@@ -8,6 +8,7 @@ import pandas as pd
 
 from descent.analysis.select import (
     CELL,
+    CURVE,
     TRAINED,
     at_eps,
     check_named,
@@ -26,7 +27,6 @@ from descent.declared import Comparison
 from descent.errors import UserError
 from descent.paths import TRANSFER_SCORES, scores_file, study_scores_file
 
-SETTING = ["dataset", "model", "arm", "eps"]
 PAIR = ["dataset", "model", "layers", "eps", "seed"]  # what two cells share that differ by their arm alone
 # How training went, a number a cell, as evaluation wrote it (results.METRICS).
 TRAINING = (
@@ -166,10 +166,8 @@ def best_depth(cells: pd.DataFrame, task: str = "video") -> pd.DataFrame:
     depths = select(cells, experiment=task, trained=True)
     depths = depths.assign(diverged=depths["diverged"].fillna(False).astype(bool))
     measures = {"diverged": "max", "infeasible": "max", "validation_loss": "mean"}
-    depths = depths.groupby([*SETTING, "layers"]).agg(measures).reset_index()
-    return (
-        depths.sort_values([*measures, "layers"]).drop_duplicates(SETTING).sort_values(SETTING, ignore_index=True)
-    )
+    depths = depths.groupby([*CURVE, "layers"]).agg(measures).reset_index()
+    return depths.sort_values([*measures, "layers"]).drop_duplicates(CURVE).sort_values(CURVE, ignore_index=True)
 
 
 def pairs(cells: pd.DataFrame, column: str, comparison: Comparison, by: Sequence[str] = PAIR) -> pd.DataFrame:

@@ -6,14 +6,14 @@ alike. What counts is asked of both arms together, each with the same weight, so
 
 import pandas as pd
 
-from descent.analysis.evidence import SETTING, Evidence
+from descent.analysis.evidence import ALIKE, Evidence
 from descent.analysis.learned import ABOVE, BETTER, FALL, UNIGRAM
 from descent.analysis.select import TRAINED, last_layer, measured, select
 from descent.analysis.shifts import others
 from descent.cells import headline
 
 COLUMNS = ["model", "shift", "cost", "left", "tells"]
-CELL = [*SETTING, "seed"]
+CELL = [*ALIKE, "seed"]
 LEVEL = ["model", "shift", "gamma"]
 ROUNDING = 1e-9  # differences of accuracies are no exact decimals
 COST = {True: BETTER - ROUNDING, False: FALL - ROUNDING}  # of video, and of texts

@@ -4,10 +4,19 @@ import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
 
 from descent.analysis.lost import chance
-from descent.analysis.select import CELL, at_eps, check_named, in_distribution, last_layer, mean, select, sweep
+from descent.analysis.select import (
+    CELL,
+    CURVE,
+    at_eps,
+    check_named,
+    in_distribution,
+    last_layer,
+    mean,
+    select,
+    sweep,
+)
 from descent.config import Params
 
-SETTING = ["dataset", "model", "arm", "eps"]
 RATIOS = ["ratio_mean", "ratio_median", "ratio_below_one", "ratio_below_target"]
 HYPERPARAMETERS = ["lr", "dual_lr", "alpha", "rho"]
 MEASURES = ["area", "accuracy_in_distribution", "accuracy_out_of_distribution"]  # that trials are averaged over
@@ -57,7 +66,7 @@ def best_trial(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     Added columns: `trials`, and over these the mean and the sample standard deviation of each of MEASURES,
     `<measure>_mean` and `<measure>_sd` (missing for a single one). Trials that diverged are not counted.
     """
-    group = [*SETTING, "layers"]
+    group = [*CURVE, "layers"]
     trials = select(cells, experiment="text")
     trials = trials.assign(last=trials["diverged"].fillna(False).astype(bool))
     best = trials.sort_values(["last", "validation_loss", "seed"]).drop_duplicates(group).drop(columns="last")
@@ -75,8 +84,8 @@ def best_text(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     what diverged."""
     best = best_trial(cells, params)
     best = best.assign(last=best["diverged"].fillna(False).astype(bool))
-    chosen = best.sort_values(["last", "validation_loss", "layers"]).drop_duplicates(SETTING)
-    return chosen.drop(columns="last").sort_values(SETTING, ignore_index=True)
+    chosen = best.sort_values(["last", "validation_loss", "layers"]).drop_duplicates(CURVE)
+    return chosen.drop(columns="last").sort_values(CURVE, ignore_index=True)
 
 
 def _guessing(trials: pd.DataFrame, params: Params) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from descent.components import TASKS
 from descent.config import Params
 
 RATES = "rates_"  # what the names of their studies begin with
-SETTING = ["model", "dataset", "layers", "eps", "arm"]
+TRIED = ["model", "dataset", "layers", "eps", "arm"]
 
 
 def trials(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
@@ -20,7 +20,7 @@ def trials(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
         cells: summary.cells_table.
 
     Returns:
-        SETTING, `lr`, `seeds`, and over these `diverged`, any, and the means `validation_loss` and `missed`, the
+        TRIED, `lr`, `seeds`, and over these `diverged`, any, and the means `validation_loss` and `missed`, the
         first with its `standard_error`: seeds validate on clips of their own, where they draw clips; `place`, 1
         for the best rate of its arm; `used`, whether that arm of the tasks' grids trained with it.
     """
@@ -32,7 +32,7 @@ def trials(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
         diverged=tried["diverged"].fillna(False).astype(bool),
         validation_loss=tried["validation_loss"].astype(float),
     )
-    groups = tried.groupby([*SETTING, "lr"])
+    groups = tried.groupby([*TRIED, "lr"])
     found = groups.agg(
         seeds=("seed", "size"),
         diverged=("diverged", "any"),
@@ -40,11 +40,11 @@ def trials(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
         standard_error=("validation_loss", "sem"),
         missed=("missed", "mean"),
     ).reset_index()
-    found = found.sort_values([*SETTING, "diverged", "missed", "validation_loss"], ignore_index=True)
+    found = found.sort_values([*TRIED, "diverged", "missed", "validation_loss"], ignore_index=True)
     grid = cells[cells["experiment"].isin(TASKS)]
     rates = set(grid[["model", "arm", "lr"]].itertuples(index=False, name=None))
     used = [own in rates for own in found[["model", "arm", "lr"]].itertuples(index=False, name=None)]
-    return found.assign(place=found.groupby(SETTING).cumcount() + 1, used=pd.Series(used, dtype=bool))
+    return found.assign(place=found.groupby(TRIED).cumcount() + 1, used=pd.Series(used, dtype=bool))
 
 
 def uneven(cells: pd.DataFrame, params: Params, model: str) -> str:

@@ -7,14 +7,13 @@ import pandas as pd
 
 from descent.analysis import again, parts
 from descent.analysis.claims import CLAIMS
-from descent.analysis.select import in_distribution, select
+from descent.analysis.select import SETTING, in_distribution, select
 from descent.analysis.verdicts import NOT_TESTED
 from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import pipe
 from descent.report.sections import label
 
-SETTING = ["dataset", "model", "layers", "eps"]
 NAME = "levels.csv"
 TOLD = (
     "What our arm gains over ERM at each level of the test noise (gamma), the mean over seeds of 100 times the "

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis.controls import over_seeds
-from descent.analysis.select import select
+from descent.analysis.select import SETTING, select
 from descent.config import Params
-from descent.report.by_noise import SETTING
 from descent.report.markdown import pipe
 from descent.report.sections import label
 

@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis.preconditions import LONGER
-from descent.analysis.select import CELL, last_layer, select
+from descent.analysis.select import CELL, SETTING, last_layer, select
 from descent.components import TASKS
 from descent.config import Params
 
-SETTING = ["dataset", "model", "layers", "eps"]
 ALPHA = "alpha"  # the study that varies it
 SHARES = {"feasible": "validation", "feasible_test": "test", "active": "active"}
 

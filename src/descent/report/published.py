@@ -5,14 +5,13 @@ import pandas as pd
 from descent.analysis import shift_estimates, transfer
 from descent.analysis.controls import of_study, over_seeds, trained_cells
 from descent.analysis.preconditions import LONGER
-from descent.analysis.select import TRANSFER, select
+from descent.analysis.select import SETTING, TRANSFER, select
 from descent.components import TASKS
 from descent.config import Params
 
 CONTROLS = "controls"  # what the names of their studies begin with
 MEAN = "mean over shifts"  # in the column `shift`
 GAINS = ["gain_in", "gain_out", "inflation", "slower", "feasible"]
-SETTING = ["dataset", "model", "layers", "eps"]
 
 
 def controls(results: pd.DataFrame, params: Params) -> pd.DataFrame:

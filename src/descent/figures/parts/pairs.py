@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from descent.analysis.select import SETTING
 from descent.config import Params
 from descent.figures.parts import curves, style, tables
 
-SETTING = ["dataset", "model", "layers", "eps"]
 PAPER = "paper_"  # before the columns of the paper's numbers
 CONSTRAINTS = "constraints"  # the head over what is told of an arm that enforces them
 ACTIVE = ("active_epochs", "active_reported")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from descent.analysis.lost import chance
+from descent.analysis.select import SETTING
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_trial, searched
 from descent.config import Params
@@ -84,7 +85,7 @@ def _with_paper(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     found = [column for column in beside if column.startswith(pairs.PAPER)]
     alike = _span(params) == PAPERS_SPAN
     beside.loc[~(beside["same"] & alike), found] = float("nan")
-    beside = beside.sort_values([*pairs.SETTING, "same"]).drop_duplicates(pairs.SETTING, keep="last")
+    beside = beside.sort_values([*SETTING, "same"]).drop_duplicates(SETTING, keep="last")
     return beside.drop(columns="same").reset_index(drop=True)
 
 

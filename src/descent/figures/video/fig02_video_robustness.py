@@ -7,8 +7,8 @@ from matplotlib.ticker import MaxNLocator
 
 from descent.analysis.differences import video_gains
 from descent.analysis.evidence import Evidence
-from descent.analysis.select import select
-from descent.analysis.summary import SETTING, best_depth, cells_table
+from descent.analysis.select import CURVE, select
+from descent.analysis.summary import best_depth, cells_table
 from descent.config import Params
 from descent.figures.parts import curves, remarks, style
 
@@ -119,7 +119,7 @@ def _draw_gains(axes: Axes, gains: pd.DataFrame, params: Params, named: bool) ->
 
 def _capacity(cells: pd.DataFrame, chosen: pd.DataFrame, params: Params) -> str:
     """The ratio of the trained weights of the two arms of the comparison where it is not one, for a title."""
-    numbers = cells.merge(chosen[[*SETTING, "layers"]])[["arm", "parameters"]].dropna().drop_duplicates()
+    numbers = cells.merge(chosen[[*CURVE, "layers"]])[["arm", "parameters"]].dropna().drop_duplicates()
     ours, theirs = (select(numbers, arm=arm)["parameters"].tolist() for arm in curves.pair(params))
     if len(ours) != 1 or len(theirs) != 1 or ours == theirs:
         return ""

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from descent.analysis.select import SETTING
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.figures.parts import curves, pairs, remarks, style, tables
@@ -40,10 +41,10 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     cells = cells.assign(marked=cells["infeasible"] | cells["diverged"].fillna(False))
     cells = cells[cells["trained"]].astype(dict.fromkeys(pairs.HELD, float))
     measures = {"mean_rmse": "mean", **dict.fromkeys(pairs.HELD, "mean"), "marked": "max"}
-    by_arm = cells.groupby([*pairs.SETTING, "arm"], as_index=False).agg(measures)
+    by_arm = cells.groupby([*SETTING, "arm"], as_index=False).agg(measures)
     table = pairs.build(by_arm, params, {"mean_rmse": ""})
     paper = pairs.paper(tables.paper(PAPER, params, "video"), params)
-    return table.merge(paper, how="left", on=pairs.SETTING)
+    return table.merge(paper, how="left", on=SETTING)
 
 
 def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
