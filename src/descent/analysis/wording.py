@@ -17,3 +17,8 @@ def written(value: float, unit: str) -> str:
 def number_of(count: float | int, word: str) -> str:
     """`1 seed`, `8 seeds`."""
     return f"{count:.0f} {word}" + ("" if count == 1 else "s")
+
+
+def signed(value: float) -> str:
+    """A gain or loss to one digit: `+1.2`, and never `-0.0`."""
+    return f"{round(value, 1) + 0:+.1f}"

@@ -9,6 +9,7 @@ from descent.analysis import again, parts
 from descent.analysis.claims import CLAIMS
 from descent.analysis.select import SETTING, in_distribution, select
 from descent.analysis.verdicts import NOT_TESTED
+from descent.analysis.wording import signed
 from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import pipe
@@ -84,7 +85,7 @@ def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame) -> str:
         if means.empty or claim.experiment not in TASKS:
             continue
         unit = " %" if row["unit"] == "percent" else " points"
-        ends = [f"{100 * means.iloc[end]:+.1f}{unit} at gamma = {means.index[end]:g}" for end in (0, -1)]
+        ends = [f"{signed(100 * means.iloc[end])}{unit} at gamma = {means.index[end]:g}" for end in (0, -1)]
         told.append(f"*{row['statement']}*: {ends[0]}, {ends[1]}{_turn(means)}")
     return f"**By test noise**: {'; '.join(told)}." if told else ""
 
@@ -100,5 +101,5 @@ def _turn(means: pd.Series) -> str:
 
 def _number(row: pd.Series) -> str:
     """The gain times 100, in brackets where its interval holds 0."""
-    value = f"{100 * row['gain']:+.1f}"
+    value = signed(100 * row["gain"])
     return f"({value})" if row["gain_low"] <= 0 <= row["gain_high"] else value

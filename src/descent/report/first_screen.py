@@ -42,7 +42,7 @@ def first_screen(
     params: Params,
 ) -> str:
     """How many primary claims are reproduced, and whether the loss descends; the forest plot, the verdicts with
-    what their means hide (settings, test noise, models left out) and a legend, and the scope.
+    what their means hide (settings, test noise, models left out, other shifts) and a legend, and the scope.
 
     Args:
         card, models: the scorecard, and its claims on each model alone.
@@ -56,6 +56,7 @@ def first_screen(
         judged.apart(primary, averages, params),
         by_noise.across(by_noise.found(folders, params), primary, own),
         judged.left_out(card, models, params),
+        judged.shifts(card),
     ]
     paragraphs = [
         f"{_outcome(primary)} {trained.descent(cells, params)}",
@@ -92,8 +93,10 @@ def behind(
         each_part.not_counted(folders, params),
         each_part.by_rate(folders, params),
     ]
+    others = card[card["group"] != "primary"]
     chapters = {
         "The primary claims": f"{judged.claims(brief, brief['verdict'].tolist())}\n\n{LEGEND}",
+        "The other claims, exploratory": judged.claims(others, [one for one in VERDICTS if one != NOT_TESTED]),
         "Beside them": "\n\n".join(filter(None, aside)),
         "The published parts": f"{_published(folders, params)}\n\nTrained: {trained.compared(cells, params)}.",
         "Descent": trained.descending(cells, params),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis import paper_tables as paper
+from descent.analysis.wording import signed
 from descent.report.markdown import listed, pipe
 
 BY = {"model": ["model"], "data set": ["dataset"], "depth": ["model", "layers"], "noise level": ["epsilon"]}
@@ -100,7 +101,7 @@ def _depth(video: pd.DataFrame) -> str:
 
 
 def _of(row: dict, name: str) -> str:
-    number = f"{row[name]:+.1f}"
+    number = signed(row[name])
     return f"{number} ({row[f'settings, {name}']})" if f"settings, {name}" in row else number
 
 

@@ -137,3 +137,21 @@ def test_a_page_beside_the_parts_says_what_the_verdicts_rest_on(
     assert re.search(r"UT \(video\) 0 of (\d+) constrained", behind(params, card(), lost, folder))
     none = behind(params, card().assign(verdict="not tested"), made_up, folder)
     assert none.count("Statement of video_ood (not tested)") == 1, "a setting, and no average"
+
+
+def test_claims_on_unseen_shifts_and_the_other_exploratory_ones_are_told(
+    params: Params, made_up: pd.DataFrame, tmp_path: Path
+) -> None:
+    folder = tmp_path / "small-1"
+    folder.mkdir()
+    rows = card().replace({"claim": {"video_depth": "video_shifts"}})
+    rows.loc[rows["claim"] == "video_shifts", "statement"] = "Video, beyond the paper: better"
+    told = (
+        "**Under shifts that training has not seen** (beyond the paper): video -10 % (-20 % to -5 %), *reversed*."
+    )
+    assert f"- {told}" in screen(params, rows, made_up, folder)
+    others = part(behind(params, rows, made_up, folder), "The other claims, exploratory")
+    assert others.count("\n| ") == 3 and "Video, beyond the paper: better" in others
+    untested = rows.assign(verdict="not tested")
+    assert "Under shifts" not in screen(params, untested, made_up, folder)
+    assert "The other claims" not in behind(params, untested, made_up, folder)

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from scipy.ndimage import gaussian_filter
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 from torch import Tensor
 
@@ -77,8 +78,28 @@ def test_scores_are_of_float32_whatever_products_the_models_use() -> None:
     assert seen == ["highest", "high"]
 
 
+@pytest.mark.parametrize(("rows", "columns", "radius"), [(8, 8, 3), (10, 16, 4), (16, 7, 3), (9, 9, 4)])
+def test_in_small_pictures_the_window_is_the_largest_that_lies_within(
+    rows: int, columns: int, radius: int
+) -> None:
+    """scipy's filter, cut off at the radius; scikit-image knows no other cut than its own."""
+    noisy, clean = (one.astype(float) for one in pictures(7, rows, columns))
+
+    def mean(x: np.ndarray) -> np.ndarray:
+        filtered = gaussian_filter(x, 1.5, axes=(1, 2), radius=radius)
+        return filtered[:, radius : rows - radius, radius : columns - radius]
+
+    x, y = mean(noisy), mean(clean)
+    both = mean(noisy**2) - x**2 + mean(clean**2) - y**2
+    alike = (
+        (2 * x * y + 1e-4) * (2 * (mean(noisy * clean) - x * y) + 9e-4) / ((x**2 + y**2 + 1e-4) * (both + 9e-4))
+    )
+    found = ssim(torch.from_numpy(noisy), torch.from_numpy(clean))
+    np.testing.assert_allclose(found, alike.mean((1, 2)), atol=2e-6)
+
+
 def test_of_pictures_below_a_window_there_is_no_ssim() -> None:
-    for shape in ((10, 16), (16, 10), (4, 4)):
+    for shape in ((6, 16), (16, 6), (4, 4)):
         assert ssim(*map(torch.from_numpy, pictures(3, *shape))).isnan().all()
 
 

@@ -48,5 +48,6 @@ def _blocks(arm: str, own: dict[str, np.ndarray]) -> list[tuple[str, str, np.nda
     names = ("$D_1$", "$D_L$") if len(own["atoms"]) > 1 else ("$D$, of all layers",)
     told = zip(names, own["moved"], own["atoms"], strict=True)
     return [
-        (f"{style.name(arm)}: {name} (moved by {100 * moved:.2g}%)", arm, atoms) for name, moved, atoms in told
+        (f"{style.name(arm)}: {name} (moved by {100 * moved:.{0 if moved >= 0.1 else 1}f} %)", arm, atoms)
+        for name, moved, atoms in told
     ]

@@ -126,10 +126,10 @@ def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
         for depth in sorted(set(select(rows, arm=arm)["layers"]) - {panel.layers}):
             shallow = curves.curve(rows, "layer", metric, **at_level, arm=arm, layers=depth)
             axes.plot(shallow.index[-1:], shallow.iloc[-1:], color=color, zorder=4, **SHALLOW)
-    study = "" if panel.experiment == panel.task else f"\nstudy {panel.experiment}"
+    study = "" if panel.experiment == panel.task else f", study {panel.experiment}"
     noise = "" if panel.eps == headline(params, panel.task) else f"\n$\\epsilon$ = {panel.eps:g}"
-    axes.set_title(style.wrapped(f"{style.name(panel.model)}, {style.name(panel.dataset)}") + study + noise)
-    axes.set(xlabel="layers computed", ylabel=words)
+    axes.set_title(style.wrapped(f"{style.name(panel.model)}, {style.name(panel.dataset)}{study}") + noise)
+    axes.set(xlabel="layers computed (of equal cost)", ylabel=words)
     axes.xaxis.get_major_locator().set_params(integer=True)
     if metric == "accuracy":
         style.percent(axes)

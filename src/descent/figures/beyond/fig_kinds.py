@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 
 from descent.analysis import kinds
 from descent.analysis.select import TRANSFER, UNSEEN, select
+from descent.analysis.wording import signed
 from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, style
@@ -63,7 +64,7 @@ def _draw(axes: Axes, own: pd.DataFrame, names: Sequence[str], params: Params) -
     for place, row in enumerate(ours.to_dict("records")):
         if pd.isna(row["effect"]):  # one of the two arms has no such row
             continue
-        words = f"{100 * row['effect']:+.1f}{style.star(row['low'], row['high'])}"
+        words = f"{signed(100 * row['effect'])}{style.star(row['low'], row['high'])}"
         axes.text(1.01, place, words, transform=axes.get_yaxis_transform(), fontsize=7, va="center")
     axes.set_yticks(range(len(names)), names, fontsize=7)
     axes.set_ylim(len(names) - 0.5, -0.5)

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from descent.analysis import transfer
 from descent.analysis.select import TRANSFER, select
+from descent.analysis.wording import signed
 from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, heat, remarks, style
@@ -22,7 +23,7 @@ interval over seeds leaves out zero; what other test items would change is not i
 different tasks, so that their models have no other data set to be tested on.
 """
 PARAMETERS = ["eps", "arms", "comparison", "video.datasets", "video.models", "video.evaluation.transfer"]
-FAINTER = 1.5  # the full colours are for so many times the largest gain
+FAINTER, LEAST = 1.5, 5.0  # the full colours: so many times the largest gain, and no fewer percent than these
 ROW, FOOT = 0.34, 0.5  # inches: of a data set, and of the rest of a panel
 
 
@@ -37,7 +38,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     curves.required(rows, "evaluate_transfer", shift=TRANSFER, eps=eps)
     table = transfer.matrix(transfer.of_headline(rows, params), params)
     lines = [(arm, level) for level in sorted(table["gamma"].unique()) for arm in params.arms]
-    reach = 100 * FAINTER * max(float(table["effect"].abs().max()), 0.01)
+    reach = max(100 * FAINTER * float(table["effect"].abs().max()), LEAST)
     height = len(lines) * (FOOT + ROW * len(names))
     figure, grid = style.panels(params, len(lines), len(models), style.TEXT, height, sharex=True, sharey=True)
     for (arm, level), line in zip(lines, grid, strict=True):
@@ -47,6 +48,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         line[0].set_ylabel("trained on")
     for axes in grid[-1]:
         axes.set_xlabel("tested on")
+    than = style.name(params.comparison.baseline)
+    figure.supxlabel(f"RMSE; below it: better than {than}, in %; *: sure (95 %)", x=0.01, ha="left", fontsize=7)
     return figure
 
 
@@ -76,4 +79,4 @@ def _draw(axes: Axes, table: pd.DataFrame, names: list[str], reach: float) -> No
 def _words(rmse: float, gain: float, row: pd.Series) -> str:
     if np.isnan(gain):
         return f"{rmse:.1f}"
-    return f"{rmse:.1f}\n{gain:+.1f}{style.star(row['low'], row['high'])} %"
+    return f"{rmse:.1f}\n{signed(gain)}{style.star(row['low'], row['high'])} %"

@@ -15,8 +15,9 @@ CAPTION = """
 Ours, not the paper's. What the readout makes of each layer's output, on one batch of test inputs spread over the
 test set, test noise at the training level: RMSE (0-255) of the output as it is, PSNR and SSIM of the output
 clipped to black and white; layer 0 is the input as the model reads it. Of a patch model the SSIM is that of each
-patch. Every model in use at its largest depth, headline training level, mean over seeds. A dagger: a cell of this
-arm ended infeasible, or diverged, as the note says; one that diverged is in no mean. A dash: all did.
+patch: of patches below 11 x 11 with the largest window that fits, and a dash below 7 x 7. Every model in use at
+its largest depth, headline training level, mean over seeds. A dagger: a cell of this arm ended infeasible, or
+diverged, as the note says; one that diverged is in no mean. A dash under RMSE: all did.
 """
 PARAMETERS = ["eps", "arms", "video.evaluation.batch", "video.evaluation.seed", "profiles.${profile}.video"]
 

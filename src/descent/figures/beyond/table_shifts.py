@@ -5,6 +5,7 @@ import pandas as pd
 from descent import components
 from descent.analysis import shift_estimates, shifts
 from descent.analysis.select import select
+from descent.analysis.wording import signed
 from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, pairs, remarks, style, tables
@@ -96,7 +97,7 @@ def _levels(shift: str, levels: pd.DataFrame, params: Params) -> str:
 
 
 def _gain(row: dict) -> str:
-    return f"{100 * row['effect']:+.1f}{style.star(row['low'], row['high'])}"
+    return f"{signed(100 * row['effect'])}{style.star(row['low'], row['high'])}"
 
 
 def _mark(row: dict) -> str:

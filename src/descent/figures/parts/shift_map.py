@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from descent.analysis import shift_estimates, shifts
 from descent.analysis.select import select
+from descent.analysis.wording import signed
 from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, heat, style
@@ -81,8 +82,7 @@ def _draw(axes: Axes, table: list[list[dict[str, float]]], reach: float) -> None
             values[row, column] = 100 * level["effect"]
             if level["low"] <= 0 <= level["high"]:
                 unsure.add((row, column))
-    # nothing is "-0.0"
-    known = {place: f"{round(value, 1) + 0:+.1f}" for place, value in np.ndenumerate(values) if np.isfinite(value)}
+    known = {place: signed(value) for place, value in np.ndenumerate(values) if np.isfinite(value)}
     heat.squares(axes, values, known, FAINTER * reach, slanted=unsure)
     axes.set_xticks([])
 
@@ -91,9 +91,9 @@ def _foot(axes: Axes, rows: pd.DataFrame, place: int, unit: str) -> None:
     """The mean with its interval; nothing where no seed is common to all settings."""
     for row in rows.dropna(subset="effect").to_dict("records"):
         middle, low, high = (100 * row[name] for name in ("effect", "low", "high"))
-        beside = "" if np.isnan(low) else f" [{low:+.1f}, {high:+.1f}]"
+        beside = "" if np.isnan(low) else f" [{signed(low)}, {signed(high)}]"
         center = sum(axes.get_xlim()) / 2
-        axes.text(center, place, f"{middle:+.1f}{beside} {unit}", ha="center", va="center", fontsize=7)
+        axes.text(center, place, f"{signed(middle)}{beside} {unit}", ha="center", va="center", fontsize=7)
 
 
 def _silent(rows: pd.DataFrame) -> str:

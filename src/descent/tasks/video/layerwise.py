@@ -30,7 +30,7 @@ def qualities(
     """METRICS of every layer at each cell's own level, on one batch of inputs spread over the test set.
 
     RMSE (0-255) of the answer as it is; PSNR (dB) and SSIM of the answer clipped to black and white, SSIM NaN
-    where pictures are smaller than its window.
+    where pictures are too small for its window (quality.ssim).
 
     Args:
         sigma: noise scale in [0, 1] units.

@@ -14,6 +14,7 @@ from torch import Tensor
 from descent.training.devices import exact
 
 RADIUS, SIGMA = 5, 1.5  # of the window, in pixels: Wang et al.'s 11 x 11 Gaussian
+SMALLEST = 3  # the radius below which there is no window: 7 x 7, all that an 8 x 8 patch has room for
 C1, C2 = 0.01**2, 0.03**2  # K1 and K2 of a data range of 1, squared
 
 
@@ -27,15 +28,17 @@ def ssim(
 
     $$\frac{(2\mu_x\mu_y+C_1)(2\sigma_{xy}+C_2)}{(\mu_x^2+\mu_y^2+C_1)(\sigma_x^2+\sigma_y^2+C_2)}.$$
 
-    NaN where a picture is smaller than a window. Pictures are centred first: variances would else be small
+    In a picture smaller than 11 x 11 the window is the largest that lies within, the Gaussian cut off sooner; NaN
+    where it is smaller than 7 x 7. Pictures are centred first: variances would else be small
     differences of large numbers, for which float32 is too short. Models may run in another precision, their scores
     do not.
     """
-    if min(clean.shape[-2:]) <= 2 * RADIUS:
+    radius = min(RADIUS, (min(clean.shape[-2:]) - 1) // 2)
+    if radius < SMALLEST:
         return pictures.new_full(pictures.shape[:-2], torch.nan, dtype=torch.float64)
     pictures = pictures.float()
     clean = clean.float()
-    down, across = (_windows(size, clean.device) for size in clean.shape[-2:])
+    down, across = (_windows(size, radius, clean.device) for size in clean.shape[-2:])
 
     def mean(x: Tensor) -> Tensor:
         # Windows by columns, whose order is nobody's business: copied, they are one product, else one a picture.
@@ -56,11 +59,11 @@ def ssim(
 
 
 @cache  # pictures have few sizes, and levels are many
-def _windows(size: int, device: torch.device) -> Float[Tensor, "size windows"]:
+def _windows(size: int, radius: int, device: torch.device) -> Float[Tensor, "size windows"]:
     """The weights of the pixels of a line in each window that lies within it, a column each."""
     at = torch.arange(size, dtype=torch.float64)
-    distance = at - at[RADIUS : size - RADIUS, None]
-    weights = torch.exp(-(distance.square()) / (2 * SIGMA**2)) * (distance.abs() <= RADIUS)
+    distance = at - at[radius : size - radius, None]
+    weights = torch.exp(-(distance.square()) / (2 * SIGMA**2)) * (distance.abs() <= radius)
     return (weights / weights.sum(1, keepdim=True)).mT.contiguous().to(device, torch.float32)
 
 
