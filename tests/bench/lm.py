@@ -1,4 +1,5 @@
-"""make bench: what the vocabulary products of all layers cost a step of the language model, in time and memory."""
+"""make bench: what the vocabulary products of all layers cost a step of the language model, in time and in memory,
+and its sweeps over shifts against bare passes."""
 
 import json
 import tempfile
@@ -17,12 +18,17 @@ from descent.cells import grid
 from descent.config import Params
 from descent.costs import extrapolated, shapes
 from descent.costs.data import standin
+from descent.tasks.common.shifted import apply_of, levels_of
+from descent.tasks.lm.batches import InstructionTask
 from descent.tasks.lm.data import Instructions, load
 from descent.tasks.lm.feed import feed
+from descent.tasks.lm.losses import layer_hits
 from descent.tasks.lm.prepare import prepare
 from descent.tasks.lm.raw import fetch
+from descent.tasks.lm.sweep import sweep
+from descent.tasks.text.data import by_length
 from tests.bench.steps import PAIR, Fed
-from tests.bench.table import record
+from tests.bench.table import EXACT, record
 from tests.bench.timing import device, ratio
 
 MODEL = "causal_lm"
@@ -124,6 +130,30 @@ def compare(values: Params, data: Instructions, net: nn.Module, what: str, folde
         record(f"constrained {measure} / unconstrained", f"causal LM, {what}", value, limit, device(), precision)
 
 
+def sweeping(values: Params, data: Instructions) -> None:
+    """Print and record the passes, with the readout of all layers, that a level of a shift takes."""
+    net, evaluation, at_once = built(values, data).eval(), values.lm.evaluation, values.lm.logits_at_once
+    shifts = {shift: levels_of(values, "lm", shift, [values.lm.eps]) for shift in evaluation.shifts}
+    texts = data.split("test")
+    found = by_length(texts.lengths, evaluation.batch)
+    batches = [InstructionTask.gather(texts, index, (0,), device()) for index in found]
+
+    @torch.no_grad()
+    def passes(levels: int) -> None:
+        for batch in batches * levels:
+            rows = [state.squeeze(0)[batch.predicts] for state in net.states(net.embed(batch.ids))]
+            layer_hits(net, torch.stack(rows), batch.targets, at_once)
+
+    def swept() -> None:
+        for name, own in shifts.items():
+            sweep(net, data, own, apply_of(values, name), evaluation, at_once, device())
+
+    share = ratio(swept, lambda: passes(sum(map(len, shifts.values()))))[2]
+    print(f"Passes a level of a shift, {len(shifts)} shifts (at most 1.2): {share:.2f}", flush=True)
+    setting = f"causal LM, {LAYERS} layers, {len(shifts)} shifts"
+    record("forward passes a level of a shift", setting, share, "at most 1.2", device(), EXACT)
+
+
 def compare_draws(values: Params, data: Instructions, what: str, folder: Path) -> None:
     """The same for everything that may be drawn of the readout, of one model: no draw is in its weights."""
     net = built(values, data)
@@ -137,12 +167,13 @@ def main() -> None:
     values = config.load().model_copy(update={"profile": "demo"})
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        data = instructions(values, folder)
-        counts = np.pad(data.frequencies, (0, VOCABULARY - data.vocabulary))
-        data = replace(data, vocabulary=VOCABULARY, frequencies=counts)
+        texts = instructions(values, folder)
+        counts = np.pad(texts.frequencies, (0, VOCABULARY - texts.vocabulary))
+        data = replace(texts, vocabulary=VOCABULARY, frequencies=counts)
         print(f"One step, constrained / unconstrained, {LAYERS} layers, {VOCABULARY} words (1.3; memory 1.1)")
         for kind, lora in (("adapters", {"rank": 6, "scale": 8.0, "dropout": 0.05}), ("all weights", None)):
             compare_draws(variant(values, lora), data, kind, folder)
+        sweeping(variant(values, None), texts)
         if device().type == "cpu":
             print("  the shape of the profile paper: 32 GB of weights and a GPU, so it is not measured here")
             return
