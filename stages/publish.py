@@ -1,11 +1,11 @@
-"""python -m stages.publish: the README's picture to data/evidence/<profile>/; no stage of the DAG."""
+"""python -m stages.publish: the README's pictures to data/evidence/<profile>/; no stage of the DAG."""
 
 import shutil
 from pathlib import Path
 
 from descent import config, errors
 
-PICTURES = ("video/fig02_video_robustness.png",)
+PICTURES = ("video/fig02_video_robustness.png", "beyond/fig_frames.png", "beyond/fig_lens.png")
 
 
 def main() -> None:
