@@ -13,8 +13,8 @@ def main(*names: str) -> None:
     params = config.load()
     executor.use(params)
     paths.study_scores_folder().mkdir(parents=True, exist_ok=True)
-    for name in names or params.studies:
-        results.write(scored.of_one_study(params, name), paths.study_scores_file(name))
+    for name, rows in scored.of_studies(params, names or params.studies).items():
+        results.write(rows, paths.study_scores_file(name))
 
 
 if __name__ == "__main__":

@@ -19,13 +19,11 @@ def main(*names: str) -> None:
         if params.runs(study):
             shifted.check(params, study.task)
     announce(params, *(names or params.studies))
-    for name in names or params.studies:
-        item = of_study(params, name)
-        if item is not None:
-            train(item.name, [item])
-            continue
+    items = {name: of_study(params, name) for name in names or params.studies}
+    for name in (name for name, item in items.items() if item is None):
         print(f"{name}: left out, as its data set or model is not in use")
         paths.study_runs_folder(name).mkdir(parents=True, exist_ok=True)
+    train("studies", [item for item in items.values() if item is not None])  # small ones share the cores
 
 
 if __name__ == "__main__":

@@ -249,7 +249,7 @@ def evaluate_cells(params: Params, *words: str) -> pd.DataFrame:
     """stages.evaluate (task, data set) or stages.evaluate_studies (a name) with these parameters; their rows."""
     study = len(words) == 1
     file = paths.study_scores_file(*words) if study else paths.scores_file(*words)
-    results.write(scored.of_one_study(params, *words) if study else scored.of_dataset(params, *words), file)
+    results.write(scored.of_studies(params, words)[words[0]] if study else scored.of_dataset(params, *words), file)
     return pd.read_parquet(file)
 
 

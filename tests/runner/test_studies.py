@@ -8,10 +8,12 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from descent import paths
 from descent.cells import study_cells
-from descent.runner import store
+from descent.runner import items, scores, store
 from descent.runner.stored import Stored
 from descent.tasks.text.data import Tokens
+from stages import evaluate_studies, train_studies
 from tests.fakes.core import serially
 from tests.fakes.text import BUDGET, enter_text_project, evaluate_text, text_item, text_params, train_text
 
@@ -51,6 +53,33 @@ def test_a_study_takes_what_the_text_experiment_has_trained(project: Tokens, tra
         new = [name for names in trained[before:] for name in names]
         assert {name.split("-")[-1] for name in new} == others
         before = len(trained)
+
+
+def test_studies_train_and_are_scored_side_by_side(
+    project: Tokens, trained: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A small study alone would leave cores idle; what two of them share is trained once."""
+    params = text_params({f"{BUDGET}.seeds": [0], f"{MODEL}.layers": [3]})
+    asked: list[int] = []
+    for module in (items, scores):
+        run_all = module.run_all
+        monkeypatch.setattr(
+            module, "run_all", lambda jobs, *rest, do=run_all: asked.append(len(jobs)) or do(jobs, *rest)
+        )
+    for stage in (train_studies, evaluate_studies):
+        monkeypatch.setattr(stage.config, "load", lambda: params)
+        monkeypatch.setattr(stage.executor, "use", lambda _: None)
+    monkeypatch.setattr(train_studies, "announce", lambda *_: None)
+    train_studies.main("alpha", "dual_lr")
+    evaluate_studies.main("alpha", "dual_lr")
+    assert len(asked) == 2 and asked[0] == len(trained) > 1, "one call each"
+    cells = [
+        (item, cell) for item in (text_item(params, "alpha"), text_item(params, "dual_lr")) for cell in item.cells
+    ]
+    prints = {item.fingerprint(cell, item.settings[cell]) for item, cell in cells}
+    assert sum(map(len, trained)) == len(prints) < len(cells)
+    for study in ("alpha", "dual_lr"):
+        assert set(pd.read_parquet(paths.study_scores_file(study))["experiment"]) == {study}
 
 
 def test_a_study_that_runs_alone_trains_where_its_model_is_not_in_use(project: Tokens, trained: list) -> None:

@@ -11,7 +11,6 @@ from descent.components import check, check_task, of_task
 from descent.config import Params
 from descent.io.folders import atomic_folder
 from descent.runner import acting, scores
-from descent.runner.executor import Job
 from descent.runner.items import Item
 from descent.runner.scores import Scoring
 from descent.tasks.common.items import of_model, of_study
@@ -29,7 +28,8 @@ def of_dataset(params: Params, task: str, dataset: str) -> pd.DataFrame:
     check(f"tasks.{task}.datasets", dataset, f"{task} data set")
     items = [of_model(params, task, dataset, model) for model in getattr(params, task).models]
     beside = of_task(task, "evaluate").beside(params, dataset, items)
-    tables = _tables(params, f"{task}-{dataset}", items, _asked(params, task, items), beside)
+    tables = scores.evaluate(f"{task}-{dataset}", _asked(params, task, items), beside)
+    tables += [acting.rows(item, params.profile) for item in items]
     with atomic_folder(paths.looks_folder(task, dataset)) as folder:
         for item in items:
             own = folder / item.cells[0].model
@@ -38,39 +38,36 @@ def of_dataset(params: Params, task: str, dataset: str) -> pd.DataFrame:
     return pd.concat(tables) if tables else pd.DataFrame()
 
 
-def of_one_study(params: Params, name: str) -> pd.DataFrame:
-    """The rows of a study; none where its data set or model is not in use.
-
-    Under the shift of training alone: no figure, table or claim asks more of a study's cells. Of a study that is
-    not `tested` what training and validation say, and no test data are looked at.
+def of_studies(params: Params, names: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """The rows of each study, all scored side by side; none where its data set or model is not in use.
 
     Raises:
         UserError: as of_dataset.
     """
-    item = of_study(params, name)
-    if item is None:
-        return pd.DataFrame()
+    items = {name: item for name in names if (item := of_study(params, name)) is not None}
+    asked = [(item, _of_study(params, name, item)) for name, item in items.items()]
+    tables = scores.evaluate("studies", asked)
+    found = {
+        name: pd.concat([table, acting.rows(item, params.profile)])
+        for (name, item), table in zip(items.items(), tables, strict=True)
+    }
+    return {name: found.get(name, pd.DataFrame()) for name in names}
+
+
+def _of_study(params: Params, name: str, item: Item) -> Scoring:
+    """Under the shift of training alone: no figure, table or claim asks more of a study's cells.
+
+    Of a study that is not `tested` what training and validation say, and no test data are looked at.
+    """
     study = params.studied(name)
     [(_, scoring)] = _asked(params, study.task, [item])
     alone = replace(scoring, definitions={TRAINED: scoring.definitions[TRAINED]})
-    asked = alone if study.tested else scores.untested(alone)
-    return pd.concat(_tables(params, item.name, [item], [(item, asked)]))
+    return alone if study.tested else scores.untested(alone)
 
 
 def _asked(params: Params, task: str, items: Sequence[Item]) -> list[tuple[Item, Scoring]]:
     scoring = of_task(task, "evaluate").scoring
     return [(item, scoring(params, _data(params, task, item), item)) for item in items]
-
-
-def _tables(
-    params: Params,
-    label: str,
-    items: Sequence[Item],
-    asked: Sequence[tuple[Item, Scoring]],
-    beside: Sequence[Job] = (),
-) -> list[pd.DataFrame]:
-    found = scores.evaluate(label, asked, beside)
-    return [*found, *(acting.rows(item, params.profile) for item in items)]
 
 
 def _data(params: Params, task: str, item: Item) -> object:
