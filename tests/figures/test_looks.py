@@ -1,6 +1,7 @@
 """Pictures of single inputs: every picture and word is shown, what is missing is told, nothing is published."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from descent.config import Params
 from descent.errors import UserError
 from descent.figures.beyond import (
     fig_attention,
@@ -179,4 +181,24 @@ def test_what_shows_single_inputs_is_never_published(entry: object, monkeypatch:
         style.save(style.empty(PARAMS, "a sheet"), files[0])
         catalogue.write_sidecar(catalogue.sidecar(own, PARAMS), files)
     assert [file.name for file in evidence.pictures(PARAMS)] == ["fig03_depth.png"]
-    assert not [name for name in publish.PICTURES if getattr(catalogue.module(Path(name).stem), "FRAMES", False)]
+
+
+def test_the_readmes_pictures_show_single_inputs_of_generated_data_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in publish.PICTURES:
+        file = Path("figures") / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(name)
+
+    def published(params: Params) -> set[str]:
+        monkeypatch.setattr("descent.config.load", lambda *_: params)
+        publish.main()
+        found = {file.name for file in Path("data/evidence").rglob("*.png")}
+        shutil.rmtree("data/evidence")
+        return found
+
+    every = {Path(name).name for name in publish.PICTURES}
+    assert published(PARAMS) == every > {"fig_frames.png", "fig_lens.png"}
+    filmed = fake_params({"profiles.demo.data.ucsd": {"path": "ucsd"}})  # one real set among three
+    assert published(filmed) == every - {"fig_frames.png"}
+    written = fake_params({"profiles.demo.data.alpaca": {"path": "alpaca"}})
+    assert published(written) == every - {"fig_lens.png"}

@@ -76,7 +76,7 @@ def test_an_answer_without_error_has_no_psnr(measured: tuple) -> None:
 
 
 def test_patches_below_the_window_have_no_ssim() -> None:
-    frames = noise(3, seed=1, height=8, width=8)
+    frames = noise(3, seed=1, height=6, width=6)
     model = Halving(torch.from_numpy(frames)[None].float() / 255)
     found = qualities(
         model, Frames(frames, np.zeros(3, int), np.arange(3)), (0.0,), lambda x, *_: x + 0.1, 1.0, EVALUATION, CPU
