@@ -83,6 +83,37 @@ def test_an_interruption_that_is_raised_again_leaves_no_worker_behind() -> None:
     assert (ended.stdout, ended.stderr) == ("ended\n", "") and time.monotonic() - began < 20
 
 
+MISSED = """
+import os, signal, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
+from descent.errors import UserError
+from descent.io import processes
+
+def work(number):
+    time.sleep(0.3)
+    os.kill(os.getpid(), signal.SIGKILL) if number == 0 else time.sleep(60)
+
+BaseProcess.terminate = lambda self: None  # the pool's order does not arrive
+pool = ProcessPoolExecutor(2, get_context("fork"))
+try:
+    with processes.working(pool, "one was killed"):
+        [future.result() for future in [pool.submit(work, number) for number in range(2)]]
+except UserError as error:
+    print(error)
+"""
+
+
+def test_of_a_pool_with_a_killed_worker_none_is_waited_for() -> None:
+    """A pool does not tell one to end that it was just starting when another was killed, and waits for it."""
+    began = time.monotonic()
+    ended = subprocess.run(
+        [sys.executable, "-c", MISSED], env=environment(), capture_output=True, text=True, timeout=30
+    )
+    assert (ended.stdout, ended.stderr) == ("one was killed\n", "") and time.monotonic() - began < 20
+
+
 def test_a_killed_call_is_one_sentence() -> None:
     with pytest.raises(UserError, match="a process was killed"):
         apart(lambda: os.kill(os.getpid(), signal.SIGKILL))

@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context
 from multiprocessing.connection import Connection
@@ -133,6 +135,28 @@ def stop() -> None:
             worker.join(max(0.0, until - time.monotonic()))
             if worker.is_alive():
                 worker.kill()
+
+
+@contextmanager
+def working(pool: ProcessPoolExecutor, killed: str) -> Iterator[None]:
+    """A pool of workers while its work is done: what ends that early ends them too.
+
+    Where a worker was killed the others are ended here and not left to the pool: it misses one that it was just
+    starting, and then waits for it for ever.
+
+    Raises:
+        UserError: a worker was killed; it says `killed`.
+    """
+    try:
+        yield
+    except BrokenProcessPool:
+        stop()
+        raise UserError(killed) from None
+    except BaseException:  # what they do may take long
+        stop()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _end(number: int, frame: object) -> None:

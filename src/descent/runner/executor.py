@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import Any
@@ -12,7 +11,6 @@ import torch
 
 from descent.cells import Cell
 from descent.config import Params
-from descent.errors import UserError
 from descent.io import processes
 from descent.runner import store
 from descent.runner.devices import cores, share, threads
@@ -111,8 +109,14 @@ def _side_by_side(
     for place in places:
         free.put(place)
     start = (counter, stop, free, os.getpid())
-    with ProcessPoolExecutor(len(places), context, _begin, start) as pool:
-        told = 0
+    kind = "cpu" if places[0] is None else "cuda"
+    killed = (
+        f"a process was killed, most likely for lack of memory: lower training.stack_elements.{kind} "
+        "or the batch, and run the same command again"
+    )
+    pool = ProcessPoolExecutor(len(places), context, _begin, start)
+    told = 0
+    with processes.working(pool, killed):
         try:
             with processes.unheard():
                 submitted = [pool.submit(_work, job) for job in jobs]
@@ -125,18 +129,8 @@ def _side_by_side(
                 for future in done:
                     future.result()
             return [future.result() for future in submitted]
-        except BrokenProcessPool:
-            kind = "cpu" if places[0] is None else "cuda"
-            raise UserError(
-                f"a process was killed, most likely for lack of memory: lower training.stack_elements.{kind} "
-                "or the batch, and run the same command again"
-            ) from None
-        except BaseException:  # an epoch may be long
-            processes.stop()
-            raise
         finally:
             stop.set()
-            pool.shutdown(cancel_futures=True)
 
 
 _shared: tuple[Any, Any, torch.device | None] | None = None  # of a worker: work done, the order to stop, its GPU

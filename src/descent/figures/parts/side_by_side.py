@@ -3,13 +3,11 @@
 import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 
 from descent.analysis import results
 from descent.config import Params
-from descent.errors import UserError
 from descent.figures.parts import catalogue, drawing
 from descent.io import processes
 
@@ -31,18 +29,11 @@ def draw(names: Sequence[str], params: Params) -> None:
         _draw(names, params)
         return
     pool = ProcessPoolExecutor(len(shares), get_context("fork"), _begin, (os.getpid(),))
-    try:
+    with processes.working(pool, "a process that draws was killed; free some memory and run again"):
         with processes.unheard():
             waiting = [pool.submit(_drawn, share, params) for share in shares]
         for future in waiting:
             future.result()
-    except BrokenProcessPool:
-        raise UserError("a process that draws was killed; free some memory and run again") from None
-    except BaseException:  # a sheet of pictures takes long
-        processes.stop()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _begin(parent: int) -> None:

@@ -5,7 +5,6 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -179,17 +178,10 @@ def _decode_all(jobs: list[Job], workers: int) -> Iterator[Decoded]:
         yield from map(_decode, jobs)
         return
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker)
-    try:
+    with processes.working(pool, "a process that decodes clips was killed; free some memory and run again"):
         with processes.unheard():
             decoded = pool.map(_decoded, jobs)
         yield from decoded
-    except BrokenProcessPool:
-        raise UserError("a process that decodes clips was killed; free some memory and run again") from None
-    except BaseException:  # a clip may be long
-        processes.stop()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _start_worker() -> None:
