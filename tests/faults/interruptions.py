@@ -63,7 +63,11 @@ def worker_killed(folder: Path, command: Sequence[str]) -> str:
     if process.returncode is not None:
         return f"no worker was met: {process.communicate()[0][-300:]}"
     os.kill(min(workers), signal.SIGKILL)
-    output, _ = process.communicate(timeout=HANG)
+    try:
+        output, _ = process.communicate(timeout=HANG)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return f"hang: goes on {HANG} s after a worker was killed"
     if "Traceback" in output:
         return f"traceback: {output[-600:]}"
     return "" if process.returncode == 1 and "was killed" in output else f"told otherwise: {output[-300:]}"
