@@ -2,11 +2,9 @@
 
 import shutil
 from pathlib import Path
-from types import ModuleType
 
 from descent import config, errors
-from descent.config import Params
-from descent.figures.parts import catalogue, style
+from descent.figures.parts import catalogue
 
 PICTURES = ("video/fig02_video_robustness.png", "beyond/fig_frames.png", "beyond/fig_lens.png")
 
@@ -22,20 +20,13 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in PICTURES:
         made = Path("figures") / name
-        if not ours(catalogue.module(made.stem), params):
+        if not catalogue.ours(catalogue.module(made.stem), params):
             print(f"{made}: not published, as it shows real data")
             continue
         if not made.is_file():
             raise errors.UserError(f"{made} is missing: run `make repro`")
         shutil.copyfile(made, folder / made.name)
         print(f"{folder / made.name}: published from profile {params.profile}")
-
-
-def ours(entry: ModuleType, params: Params) -> bool:
-    """Whether a figure shows no single input (its FRAMES), or generated ones alone."""
-    tasks = getattr(entry, "TASKS", style.VIDEO)
-    sources = [params.source(task, name) for task in tasks for name in getattr(params, task).datasets]
-    return not getattr(entry, "FRAMES", False) or all(source.generate for source in sources)
 
 
 if __name__ == "__main__":

@@ -105,6 +105,13 @@ def sidecar(entry: ModuleType, params: Params, results: pd.DataFrame | None = No
     }
 
 
+def ours(entry: ModuleType, params: Params) -> bool:
+    """Whether a figure shows no single input (its FRAMES), or generated ones alone."""
+    tasks = getattr(entry, "TASKS", VIDEO)
+    sources = [params.source(task, name) for task in tasks for name in getattr(params, task).datasets]
+    return not getattr(entry, "FRAMES", False) or all(source.generate for source in sources)
+
+
 def write_sidecar(sidecar: dict[str, Any], files: Sequence[Path]) -> None:
     """Write what an entry says of itself, with the digests of its files, so that the page follows these."""
     digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
