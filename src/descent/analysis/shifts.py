@@ -16,7 +16,7 @@ from descent.analysis.verdicts import LEVEL, trimmed
 from descent.components import TASKS
 from descent.config import Params
 
-PLACE = ["experiment", *SETTING]
+WHERE = ["experiment", *SETTING]  # a setting of a task or of a study
 SCORES = ("rmse", "accuracy")  # of the last layer
 NUMBERS = ["effect", "low", "high", "seeds", "settings"]
 
@@ -66,10 +66,10 @@ def over_seeds(gains: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """The gains by these columns: NUMBERS, of which `low` and `high` are NaN for one seed."""
     if gains.empty:
         return pd.DataFrame(columns=[*by, *NUMBERS])
-    pair = [*PLACE, "shift", "arm", "seed", *(column for column in ("tested", "gamma") if column in by)]
+    pair = [*WHERE, "shift", "arm", "seed", *(column for column in ("tested", "gamma") if column in by)]
     by_shift = gains.groupby(pair)["gain"].mean().reset_index()
-    by_setting = by_shift.groupby([*dict.fromkeys([*PLACE, *by]), "seed"])["gain"].mean().reset_index()
-    counted = by_setting[[*dict.fromkeys([*PLACE, *by])]].drop_duplicates().groupby(by).size().rename("settings")
+    by_setting = by_shift.groupby([*dict.fromkeys([*WHERE, *by]), "seed"])["gain"].mean().reset_index()
+    counted = by_setting[[*dict.fromkeys([*WHERE, *by])]].drop_duplicates().groupby(by).size().rename("settings")
     by_seed = by_setting.groupby([*by, "seed"])["gain"].agg(_of_settings).reset_index()
     table = by_seed.groupby(by)["gain"].agg(effect="mean", sd="std", seeds="size")
     half = t.ppf((1 + LEVEL) / 2, (table["seeds"] - 1).clip(lower=1)) * table.pop("sd") / np.sqrt(table["seeds"])
@@ -89,13 +89,13 @@ def moved(results: pd.DataFrame, params: Params) -> pd.DataFrame:
         rows["shift"].isin(controls(params, "video")) & rows["arm"].isin(params.arms) & (rows["value"] > 0)
     ]
     logs = rows.assign(value=np.log(rows["value"])).sort_values("gamma")
-    apart = logs["value"] - logs.groupby([*PLACE, "shift", "arm", "seed"])["value"].transform("first")
+    apart = logs["value"] - logs.groupby([*WHERE, "shift", "arm", "seed"])["value"].transform("first")
     return logs.assign(moved=apart.abs()).groupby(["model", "shift", "arm"])["moved"].max().reset_index()
 
 
 def against_baseline(rows: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The rows of one metric with `gain`: how much better each is than the baseline's of its test and seed."""
-    by = [*PLACE, "shift", "tested", "gamma", "seed"]
+    by = [*WHERE, "shift", "tested", "gamma", "seed"]
     baseline = params.comparison.baseline
     score = np.where(rows["metric"] == "rmse", -np.log(rows["value"].where(rows["value"] > 0)), rows["value"])
     rows = rows.assign(score=score)

@@ -15,7 +15,6 @@ from descent.config import Params
 from descent.report.markdown import pipe
 from descent.report.sections import ABSENT, label
 
-SHIFTS = ("video_shifts", "text_shifts", "lm_shifts")
 EVERY = "all of it"  # of a part
 SAME = "as said of it above"
 CLAIM = (
@@ -129,7 +128,8 @@ def left_out(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
 def shifts(card: pd.DataFrame) -> str:
     """In a sentence, what became of the claims on shifts that training has not seen; empty where none is."""
     told = []
-    for row in card[card["claim"].isin(SHIFTS) & (card["verdict"] != NOT_TESTED)].to_dict("records"):
+    own = card["claim"].map(lambda claim: CLAIMS[claim].shifts) & (card["verdict"] != NOT_TESTED)
+    for row in card[own].to_dict("records"):
         number = {key: written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high")}
         task = row["statement"].split(",")[0].lower()
         told.append(f"{task} {number['estimate']} ({number['low']} to {number['high']}), *{row['verdict']}*")
