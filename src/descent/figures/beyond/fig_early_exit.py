@@ -129,7 +129,7 @@ def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
     study = "" if panel.experiment == panel.task else f", study {panel.experiment}"
     noise = "" if panel.eps == headline(params, panel.task) else f"\n$\\epsilon$ = {panel.eps:g}"
     axes.set_title(style.wrapped(f"{style.name(panel.model)}, {style.name(panel.dataset)}{study}") + noise)
-    axes.set(xlabel="layers computed (of equal cost)", ylabel=words)
+    axes.set(xlabel="layers computed", ylabel=words)
     axes.xaxis.get_major_locator().set_params(integer=True)
     if metric == "accuracy":
         style.percent(axes)

@@ -49,7 +49,9 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     for axes in grid[-1]:
         axes.set_xlabel("tested on")
     than = style.name(params.comparison.baseline)
-    figure.supxlabel(f"RMSE; below it: better than {than}, in %; *: sure (95 %)", x=0.01, ha="left", fontsize=7)
+    sure = "*: the 95 % interval leaves out zero" if table["low"].notna().any() else "one seed, so no intervals"
+    told = f"RMSE; below it, above zero: better than {than}, in %; {sure}"
+    figure.supxlabel(told, x=0.01, ha="left", fontsize=7)
     return figure
 
 
