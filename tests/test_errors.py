@@ -33,6 +33,8 @@ def test_a_full_gpu_is_told_wherever_it_is_met() -> None:
         "CUDA error: out of memory\nCUDA kernel errors might be asynchronous",
         "CUDA driver error: out of memory",
         "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        "CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`",
+        "cuDNN error: CUDNN_STATUS_NOT_INITIALIZED",
     ):
         assert sentence(RuntimeError(words)) == told
     assert told.startswith("the GPU's memory is full: ") and "training.stack_elements.cuda" in told

@@ -15,7 +15,11 @@ NO_ROOM = re.compile(
     r"|PytorchStreamWriter failed writing|unexpected pos \d+ vs \d+"
 )
 # What a driver and its libraries say of a card that is full, beside torch's own error, and of one not to be had.
-GPU_FULL = re.compile(r"CUDA (driver )?error: out of memory|CUBLAS_STATUS_ALLOC_FAILED")
+# A library that finds no room for what it works in says that it is not initialised.
+GPU_FULL = re.compile(
+    r"CUDA (driver )?error: out of memory|CUBLAS_STATUS_(ALLOC_FAILED|NOT_INITIALIZED)"
+    r"|CUDNN_STATUS_(ALLOC_FAILED|NOT_INITIALIZED)"
+)
 GPU_BUSY = re.compile(r"CUDA-capable device.*busy or unavailable")
 UNALLOCATED = "can't allocate memory"  # torch's words of a host that has none left; of a GPU it has an error
 NO_MEMORY = "there is not enough memory: end other programs, or lower the batch, and run the same command again"

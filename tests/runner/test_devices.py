@@ -122,10 +122,14 @@ def _forked(real: Callable, kind: str) -> object:
     return real("fork")  # which keeps the patches of this test
 
 
-def test_one_gpu_at_a_share_of_one_trains_here_one_stack_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    gpus(1, monkeypatch)
+@pytest.mark.parametrize(("count", "word", "used"), [(1, "cuda", 0), (2, "cuda:1", 1)])
+def test_one_gpu_at_a_share_of_one_trains_here_on_it_one_stack_after_another(
+    count: int, word: str, used: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpus(count, monkeypatch)
     monkeypatch.setattr(executor, "_way", Way())
     seen: list[int] = []
+    monkeypatch.setattr(torch.cuda, "set_device", lambda place: seen.append(place.index))
     here = jobs(STACKS, lambda stack, tell: seen.append(os.getpid()), 6)
-    run_all(here, torch.device("cuda"), lambda count: None)
-    assert seen == [os.getpid()] * len(STACKS)
+    run_all(here, torch.device(word), lambda done: None)
+    assert seen == [used] + [os.getpid()] * len(STACKS), "graphs would be made on the first one"

@@ -186,8 +186,11 @@ def _connected(ray: Any, settings: Ray) -> Iterator[None]:
             host, _, port = settings.address.rpartition(":")
             socket.create_connection((host, int(port)), timeout=PATIENCE).close()
         ray.init(address=settings.address, **options)
-    except RuntimeError as error:  # of other versions of Ray or Python; it says which
-        raise UserError(f"the Ray cluster at {settings.address} does not fit this host: {reason(error)}") from None
+    except RuntimeError as error:  # of other versions of Ray or Python; it says which, in several lines
+        raise UserError(
+            f"the Ray cluster at {settings.address} does not fit this host ({' '.join(str(error).split())}): "
+            "pip install -r requirements-ray.txt with one Python on every host, and start Ray anew"
+        ) from None
     except (OSError, ValueError) as error:
         raise UserError(
             f"no Ray cluster answers at {settings.address} ({reason(error)}): start one with `ray start --head`, "

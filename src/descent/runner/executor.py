@@ -92,6 +92,7 @@ def run_all(jobs: Sequence[Job], device: torch.device, progress: Callable[[int],
         own = [jobs[number] for number in numbers]
         places = [one for _ in range(count) for one in found]
         if len(places[: len(own)]) == 1:
+            torch.cuda.set_device(places[0])  # graphs and streams are of the one in use, whatever tensors say
             done = [job.work(job.stack, progress) for job in own]
         else:  # a forked process cannot use CUDA
             done = _side_by_side(own, get_context("spawn"), places[: len(own)], progress)

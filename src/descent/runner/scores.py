@@ -89,6 +89,7 @@ def evaluate(label: str, asked: Sequence[tuple[Item, Scoring]], beside: Sequence
     work = [job for own, pair in zip(known, asked, strict=True) for job in _jobs(*pair, own, planned)]
     with Bar(total=total, desc=label, unit="input") as bar:
         found = run_all([*beside, *work], asked[0][0].feed.device, bar.update)
+    store.await_written(own.files[place] for own in known for place in own.missing)
     return [*(own.table() for own in known), *found[: len(beside)]]
 
 

@@ -87,21 +87,27 @@ def _stack(fingerprints: list[str]) -> Path:
 
 
 def await_published(fingerprints: Iterable[str]) -> None:
-    """Wait for cells that another host has just published: a network file system may keep its older view of a
-    folder for some seconds, and what was looked for in vain before. Without other hosts there is none to wait for.
+    """Wait for cells that another host has just published, as `await_written` does."""
+    await_written(root() / name for name in fingerprints)
+
+
+def await_written(places: Iterable[Path]) -> None:
+    """Wait for what another host has just written: a network file system may keep its older view of a folder for
+    some seconds, and what was looked for in vain before. Without other hosts there is none to wait for.
 
     Raises:
         UserError: some do not appear.
     """
-    wanted = set(fingerprints) if _shared else set()
+    wanted = set(places) if _shared else set()
     until = time.monotonic() + VIEW
     while wanted:
-        wanted -= {place.name for place in root().iterdir()}  # asks anew, as a single name would not
+        for folder in {place.parent for place in wanted}:
+            wanted -= {*folder.iterdir()}  # asks anew, as a single name would not
         if not wanted:
             return
         if time.monotonic() > until:
             raise UserError(
-                f"{len(wanted)} cells that other hosts have trained do not appear in {root()}: put the project on "
+                f"{len(wanted)} files that other hosts have written do not appear in {root()}: put the project on "
                 "a file system that all hosts share, and run the same command again"
             )
         time.sleep(0.5)
