@@ -10,9 +10,11 @@ from torch.nn.functional import cross_entropy, linear
 from torch.profiler import ProfilerActivity, profile
 
 from descent.tasks.lm import losses as token_losses
-from descent.tasks.lm.losses import layer_hits, token_loss
+from descent.tasks.lm.losses import layer_hits, products_head, token_loss
+from descent.training.devices import autocast
 
 TOKENS, WIDTH, WORDS = 23, 6, 17
+CPU = torch.device("cpu")
 
 
 class Speaker(nn.Module):
@@ -44,23 +46,26 @@ def targets(tokens: int = TOKENS, words: int = WORDS) -> Tensor:
     return torch.randint(words, (tokens,), generator=torch.Generator().manual_seed(7))
 
 
+@pytest.mark.parametrize("trains", [True, False])
 @pytest.mark.parametrize("at_once", [1, 5, TOKENS, 100])
-def test_values_and_gradients_are_those_of_the_plain_loss(at_once: int) -> None:
+def test_values_and_gradients_are_those_of_the_plain_loss(at_once: int, trains: bool) -> None:
     layers, weights = states(3), torch.tensor([0.3, -2.0, 1.0], dtype=torch.float64)
     found = []
     for loss in (
         lambda model, layer: token_loss(model, layer, targets(), at_once),
         lambda model, layer: cross_entropy(model.readout(layer), targets()),
     ):
-        model = Speaker()
+        model = Speaker(trains=trains)
         f = torch.stack([loss(model, layer) for layer in layers])
-        found.append([f, *torch.autograd.grad(weights @ f, [layers, model.gain, model.head])])
+        at = [layers, model.gain, *([model.head] if trains else [])]
+        found.append([f, *torch.autograd.grad(weights @ f, at)])
     for ours, plain in zip(*found, strict=True):
         torch.testing.assert_close(ours, plain, rtol=1e-12, atol=1e-14)
 
 
-def test_gradients_are_those_of_finite_differences() -> None:
-    model = Speaker()
+@pytest.mark.parametrize("trains", [True, False])
+def test_gradients_are_those_of_finite_differences(trains: bool) -> None:
+    model = Speaker(trains=trains)
     assert torch.autograd.gradcheck(
         lambda layer: token_loss(model, layer, targets(), 5), states()[0].detach().requires_grad_()
     )
@@ -82,6 +87,29 @@ def test_losses_and_hits_of_every_token_at_every_layer() -> None:
         expected = cross_entropy(logits, targets(), reduction="none")
         assert loss[layer].tolist() == pytest.approx(expected.tolist(), rel=1e-5)
         assert hits[layer].tolist() == (logits.argmax(-1) == targets()).tolist()
+
+
+@pytest.mark.parametrize("trains", [True, False])
+def test_no_logit_of_a_frozen_head_is_worked_out_twice(trains: bool) -> None:
+    model, layer = Speaker(trains=trains), states()[0].detach().requires_grad_()
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as measured:
+        token_loss(model, layer, targets(), TOKENS).backward()
+    products = [event for event in measured.events() if event.name == "aten::mm"]
+    assert len(products) == (4 if trains else 2), "forward and at the states; again, and at the head"
+
+
+def test_a_frozen_head_is_cast_once_for_all_layers_and_chunks() -> None:
+    model, layers = Speaker(trains=False, dtype=torch.float32), states(3, dtype=torch.float32)
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as measured, autocast(CPU, "bf16"):
+        head = products_head(model)
+        f = torch.stack([token_loss(model, layer, targets(), 5, head) for layer in layers])
+        layer_hits(model, layers, targets(), 5)
+    casts = [event for event in measured.events() if event.name == "aten::_to_copy"]
+    of_head = [event for event in casts if event.input_shapes[0] == [WORDS, WIDTH]]
+    assert len(of_head) == 2, "one for the losses, one for the hits; without it one a chunk, of which there are 30"
+    plain = torch.stack([cross_entropy(model.readout(layer), targets()) for layer in layers])
+    torch.testing.assert_close(f, plain, rtol=2e-2, atol=0)
+    assert f.dtype == torch.float32
 
 
 def peak(layers: int, folder: Path, at_once: int) -> int:

@@ -20,6 +20,7 @@ from descent.tasks.text.batches import Batch, ClassificationTask
 from descent.tasks.text.data import Tokens
 from descent.tasks.text.embeddings import Scale
 from descent.training.arm import columns
+from descent.training.noise import Stream
 from tests.fakes.core import small_problem
 from tests.fakes.text import CPU, DATASET, fed, normal, text_params, write_tokens
 
@@ -53,6 +54,22 @@ def test_a_batch_is_a_function_of_seed_epoch_and_step_in_all_arms(tokens: Tokens
     assert not same_batch(one.batch(1, 0), one.batch(0, 0))
     other = task(tokens, stack(seed=1)).batch(0, 0)
     assert other.key == (1, 0, 0) and not torch.equal(other.labels, one.batch(0, 0).labels)
+
+
+def test_the_noise_of_a_batch_is_drawn_with_it_and_is_the_same(
+    tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = fed(tokens, "ut_text").build(stack())
+    one, other = task(tokens, stack()), task(tokens, stack())
+    late = other.batch(0, 1)
+    expected = other.losses(model, late)
+    one.losses(model, one.batch(0, 0))  # tells the width
+    early = one.batch(0, 1)
+    assert late.unit is None and early.unit.shape == (1, *early.ids.shape, one.width)
+    monkeypatch.delattr(Stream, "normal")  # nothing is drawn where steps are launched
+    assert torch.equal(one.losses(model, early), expected)
+    with pytest.raises(AttributeError, match="normal"):
+        other.losses(model, late)
 
 
 def test_a_bucket_of_lengths_is_one_graph_and_padding_changes_no_loss(

@@ -1,6 +1,7 @@
 """The language model's task (section 5.3): the next token of a response, from noisy embeddings, at every layer."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +12,10 @@ from torch import Tensor
 from descent.cells import Cell
 from descent.components import load
 from descent.models.causal_lm import CausalLM
-from descent.tasks.lm.losses import token_loss
+from descent.tasks.lm.losses import products_head, token_loss
 from descent.tasks.lm.schema import LanguageModel
 from descent.tasks.text.data import Texts
-from descent.tasks.text.embeddings import EmbeddingTask, Tokenised, noisy_embeddings
+from descent.tasks.text.embeddings import EmbeddingTask, Tokenised
 from descent.training.noise import DRAWS, DROPOUT, generator, seeded, sent
 
 
@@ -27,6 +28,7 @@ class Batch(NamedTuple):
     places: Int64[Tensor, " predicted"]  # their numbers in the flattened batch: a mask would have the host wait
     key: tuple[int, ...]
     training: bool
+    unit: Float[Tensor, "1 batch tokens width"] | None = None  # noise that was drawn with the batch
 
     @property
     def targets(self) -> Int64[Tensor, " predicted"]:
@@ -85,10 +87,11 @@ class InstructionTask(EmbeddingTask):
         """
         model.train(batch.training)
         with seeded(*batch.key, DROPOUT, device=self.device):
-            noisy = noisy_embeddings(model, batch.ids, batch.key, self.levels(batch), self.scale(model))
+            noisy = self.noisy(model, batch)
             states = self.compute(model, noisy)
         *below, last = (state.squeeze(0).flatten(0, 1)[batch.places] for state in states)
         targets = batch.targets
+        loss = partial(token_loss, model, at_once=self.settings.logits_at_once, head=products_head(model))
         layers = len(below)
         order = torch.arange(len(targets), device=self.device)
         drawn = set(range(layers))
@@ -104,18 +107,15 @@ class InstructionTask(EmbeddingTask):
                 share = len(drawn) / layers
         some = order[:count]
         rest = order[count:]
-        last_some = self._loss(model, last[some], targets[some])
+        last_some = loss(last[some], targets[some])
         f_last = last_some
         if len(rest):
-            f_last = (count * last_some + len(rest) * self._loss(model, last[rest], targets[rest])) / len(targets)
+            f_last = (count * last_some + len(rest) * loss(last[rest], targets[rest])) / len(targets)
         correction = f_last - last_some if self.all_layers else (f_last - last_some).detach()
         f = []
         for layer, state in enumerate(below):
             moves = self.all_layers and layer in drawn and torch.is_grad_enabled()
             with torch.set_grad_enabled(moves):
-                value = self._loss(model, state[some], targets[some])
+                value = loss(state[some], targets[some])
             f.append(value.detach() + (value - value.detach()) / share + correction)
         return torch.stack([*f, f_last])[None]
-
-    def _loss(self, model: CausalLM, states: Tensor, targets: Tensor) -> Float[Tensor, ""]:
-        return token_loss(model, states, targets, self.settings.logits_at_once)

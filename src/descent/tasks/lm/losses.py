@@ -1,7 +1,7 @@
 """The next-token losses of many layers, though their logits never exist at once.
 
 With 33 layers and 128,256 words the logits of one token are 17 MB, and so those of a batch tens of gigabytes. Here
-the logits of `at_once` tokens of one layer exist at a time; backward computes them again.
+the logits of `at_once` tokens of one layer exist at a time.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, linear, nll_loss
 from torch.utils.checkpoint import checkpoint
 
 
@@ -24,29 +24,74 @@ class Vocal(Protocol):
     def normalised(self, state: Tensor) -> Tensor:
         """The state as the linear layer takes it."""
 
-    def readout(self, state: Tensor) -> Tensor:
-        """Logits: both one after the other."""
+
+def products_head(model: Vocal) -> Float[Tensor, "vocabulary width"]:
+    """The head as products take it, once for all layers of a batch: autocast keeps its casts of weights that
+    train, and casts a frozen head, of gigabytes, anew for every product."""
+    kind = model.head.device.type
+    casts = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+    if casts and model.head.dtype == torch.float32:
+        return model.head.to(torch.get_autocast_dtype(kind))
+    return model.head
 
 
 def token_loss(
-    model: Vocal, states: Float[Tensor, "tokens width"], targets: Int64[Tensor, " tokens"], at_once: int
+    model: Vocal,
+    states: Float[Tensor, "tokens width"],
+    targets: Int64[Tensor, " tokens"],
+    at_once: int,
+    head: Float[Tensor, "vocabulary width"] | None = None,
 ) -> Float[Tensor, ""]:
     """The mean cross-entropy (nats) of one layer's predictions; its gradient reaches the states and the readout.
 
-    On a GPU whose user installed liger-kernel its fused kernel does the same; not where the head trains, as it
-    would then keep a gradient of the head's size for every layer.
+    Of a frozen head the gradient is found with the loss itself. On a GPU whose user installed liger-kernel its
+    fused kernel does the same. Where the head trains backward computes the logits again: a gradient of the head's
+    size would else be kept for every layer.
 
     Args:
         at_once: tokens whose logits exist at the same time.
+        head: `products_head(model)`, of whoever asks for several layers.
     """
+    head = products_head(model) if head is None else head
     if not torch.is_grad_enabled():
-        return sum(_summed(model, *chunk) for chunk in _chunks(states, targets, at_once)) / len(targets)
-    if states.is_cuda and not model.head.requires_grad and (fused := _liger()):
-        return fused(model.head, model.normalised(states), targets)
+        parts = (_summed(model.normalised(some), head, right) for some, right in _chunks(states, targets, at_once))
+        return sum(parts) / len(targets)
+    if not head.requires_grad:
+        ready = model.normalised(states)
+        if states.is_cuda and (fused := _liger()):
+            return fused(head, ready, targets)
+        return FrozenHeadLoss.apply(ready, head, targets, at_once) / len(targets)
     # Nothing random is in a readout, so no state of a random stream needs to be put back.
     again = {"use_reentrant": False, "preserve_rng_state": False}
-    parts = (checkpoint(_summed, model, *chunk, **again) for chunk in _chunks(states, targets, at_once))
+    parts = (
+        checkpoint(lambda some, right: _summed(model.normalised(some), head, right), *chunk, **again)
+        for chunk in _chunks(states, targets, at_once)
+    )
     return sum(parts) / len(targets)
+
+
+class FrozenHeadLoss(torch.autograd.Function):
+    """The summed cross-entropy of a head that does not train, and with it, chunk by chunk, its gradient: that of
+    one token is head^T (softmax(logits) - onehot(target)), and no logit is worked out twice."""
+
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, head: Tensor, targets: Tensor, at_once: int) -> Tensor:
+        """Both at once; the gradient waits for backward."""
+        total, gradients = 0.0, []
+        for some, right in _chunks(states, targets, at_once):
+            logits = linear(some, head)
+            logs = _wide(logits).log_softmax(-1)
+            total = total + nll_loss(logs, right, reduction="sum")
+            off = logs.exp_().scatter_add_(1, right[:, None], -torch.ones_like(logs[:, :1]))
+            gradients.append((off.to(logits.dtype) @ head).to(states.dtype))
+        ctx.save_for_backward(torch.cat(gradients))
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, above: Tensor) -> tuple[Tensor, None, None, None]:
+        """The chain rule."""
+        (gradient,) = ctx.saved_tensors
+        return above * gradient, None, None, None
 
 
 @torch.no_grad()
@@ -55,18 +100,22 @@ def layer_hits(
 ) -> tuple[Float[Tensor, "depth tokens"], Bool[Tensor, "depth tokens"]]:
     """The cross-entropy of every layer's prediction of each token, and whether it is right."""
     losses, hits = [], []
+    head = products_head(model)
     for layer in states:
         for some, right in _chunks(layer, targets, at_once):
-            scores = model.readout(some).float()
+            scores = linear(model.normalised(some), head).float()
             losses.append(cross_entropy(scores, right, reduction="none"))
             hits.append(scores.argmax(-1) == right)
     return tuple(torch.cat(parts).view(len(states), -1) for parts in (losses, hits))
 
 
-def _summed(model: Vocal, states: Tensor, targets: Tensor) -> Tensor:
-    scores = model.readout(states)
-    wide = scores if scores.dtype == torch.float64 else scores.float()  # losses stay float32 under autocast
-    return cross_entropy(wide, targets, reduction="sum")
+def _summed(ready: Tensor, head: Tensor, targets: Tensor) -> Tensor:
+    return cross_entropy(_wide(linear(ready, head)), targets, reduction="sum")
+
+
+def _wide(logits: Tensor) -> Tensor:
+    """Losses stay float32 under autocast."""
+    return logits if logits.dtype == torch.float64 else logits.float()
 
 
 def _chunks(states: Tensor, targets: Tensor, at_once: int) -> Iterator[tuple[Tensor, Tensor]]:

@@ -10,7 +10,7 @@ from torch.nn.functional import pad
 
 from descent.models.parts.text import Embedded
 from descent.tasks.text.data import Texts
-from descent.tasks.text.embeddings import EmbeddingTask, noisy_embeddings
+from descent.tasks.text.embeddings import EmbeddingTask
 from descent.tasks.text.losses import text_losses
 from descent.training.devices import compiled
 from descent.training.noise import DROPOUT, seeded, sent
@@ -26,6 +26,7 @@ class Batch(NamedTuple):
     labels: Int64[Tensor, " batch"]
     key: tuple[int, ...]
     training: bool
+    unit: Float[Tensor, "1 batch tokens width"] | None = None  # noise that was drawn with the batch
 
 
 class ClassificationTask(EmbeddingTask):
@@ -61,7 +62,7 @@ class ClassificationTask(EmbeddingTask):
         """f_0 ... f_L: the mean cross-entropy of each layer's output, from one forward."""
         model.train(batch.training)
         with seeded(*batch.key, DROPOUT, device=self.device):
-            noisy = noisy_embeddings(model, batch.ids, batch.key, self.levels(batch), self.scale(model))
+            noisy = self.noisy(model, batch)
             logits = self.compute(model, Embedded(noisy, batch.mask))
         return text_losses(logits, batch.labels).mean(-1)
 

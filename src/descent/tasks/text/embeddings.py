@@ -52,6 +52,7 @@ class EmbeddingTask(ABC):
         self.steps = len(self.texts) // self.size
         self.order: tuple[int, list[np.ndarray]] = (-1, [])
         self.scale = Scale(data.frequencies, device)
+        self.width = 0  # of the embeddings, which the first batch tells
         held = data.split("validation")
         self.held_out = [
             self.gather(held, index, (VALIDATION, number), device)
@@ -83,13 +84,26 @@ class EmbeddingTask(ABC):
         """f_0 ... f_L of every cell."""
 
     def batch(self, epoch: int, step: int) -> Any:
-        """Texts drawn without replacement within an epoch."""
+        """Texts drawn without replacement within an epoch, with their unit noise from the second one on: for a GPU
+        both are drawn beside the steps, which need not wait then."""
         if self.order[0] != epoch:
             stream = np.random.default_rng([self.seed, epoch])
             order = stream.permutation(len(self.texts))
             self.order = (epoch, batches(self.texts.lengths, order, self.size, self.pool, stream))
         key = (self.seed, epoch, step)
-        return self.gather(self.texts, self.order[1][step], key, self.device)._replace(training=True)
+        batch = self.gather(self.texts, self.order[1][step], key, self.device)._replace(training=True)
+        return batch._replace(unit=self.unit(batch)) if self.width else batch
+
+    def unit(self, batch: Any) -> Float[Tensor, "1 batch tokens width"]:
+        """The unit noise of a batch, which follows its key alone."""
+        return Stream(*batch.key, device=self.device).normal(1, *batch.ids.shape, self.width)
+
+    def noisy(self, model: nn.Module, batch: Any) -> Float[Tensor, "cells batch tokens width"]:
+        """The word embeddings of a batch at noise level * sigma."""
+        clean = model.embed(batch.ids)
+        self.width = clean.shape[-1]
+        unit = self.unit(batch) if batch.unit is None else batch.unit
+        return perturb(clean, unit, self.levels(batch), self.scale(model))
 
     def levels(self, batch: Any) -> Float[Tensor, "#cells *each"]:
         """eps, or in training one from [0, eps] for every text, as the arm says."""
@@ -116,16 +130,3 @@ class Scale:
         sigma = embedding_scale(model.table, self.frequencies)
         self.known = None if model.table.requires_grad else sigma
         return sigma
-
-
-def noisy_embeddings(
-    model: nn.Module,
-    ids: Int64[Tensor, "batch tokens"],
-    key: tuple[int, ...],
-    level: Float[Tensor, "#cells *each"],
-    sigma: Float[Tensor, "#cells"],
-) -> Float[Tensor, "cells batch tokens width"]:
-    """The word embeddings of a batch at noise level * sigma; the unit noise follows the key alone."""
-    clean = model.embed(ids)
-    unit = Stream(*key, device=ids.device).normal(1, *clean.shape[1:])
-    return perturb(clean, unit, level, sigma)
