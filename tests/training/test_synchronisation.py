@@ -4,6 +4,7 @@ On the device `meta` there are no numbers, and who asks for one fails.
 """
 
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,17 @@ from tests.fakes.core import small_params
 from tests.fakes.encoders import ENCODERS
 
 LAYERS, CELLS, META = 3, 2, torch.device("meta")
+
+
+@pytest.fixture(autouse=True)
+def steps_of_many_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An optimizer's single kernel is none of a device without numbers."""
+    for name in ("Adam", "SGD"):
+        monkeypatch.setattr(torch.optim, name, partial(unfused, getattr(torch.optim, name)))
+
+
+def unfused(kind: type, params: object, fused: bool = False, **options: object) -> torch.optim.Optimizer:
+    return kind(params, **options)
 
 
 def test_who_asks_for_a_number_is_found() -> None:

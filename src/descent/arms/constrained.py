@@ -39,7 +39,8 @@ class Arm(Base):
         shape = (len(settings), layers + 1)
         self.multipliers = Multipliers(shape, problem, device)
         self.slacks = Slacks(shape, problem, device)
-        self.f = torch.zeros(shape, device=device)  # of the newest primal step, whose forward the duals look at
+        # Of the newest primal step, whose forward the duals look at.
+        self.f, self.v = torch.zeros(shape, device=device), torch.zeros(shape, device=device)
         self.mean = torch.zeros(shape, device=device)
         self.seen = 0
         self._count()
@@ -56,7 +57,9 @@ class Arm(Base):
         self.f = f
         if f.requires_grad:
             f.retain_grad()  # what the step finds there is w = dL / df
-        return lagrangian(f, violations(f, self.problem), self.multipliers.value, self.problem)
+        v = violations(f, self.problem)
+        self.v = v.detach()
+        return lagrangian(f, v, self.multipliers.value, self.problem)
 
     def update(self, again: Callable[[], Tensor], alive: Bool[Tensor, " cells"], epoch: int) -> None:
         """The dual half of the step, after the weights moved.
@@ -68,10 +71,14 @@ class Arm(Base):
         """
         if epoch < self.problem.warmup_epochs:
             return
-        f = again() if self.problem.dual_forward == "fresh" else self.f.detach()
-        v = self._of_mean(f) if self.problem.dual_mean else violations(f, self.problem)
+        fresh = self.problem.dual_forward == "fresh"
+        if fresh or self.problem.dual_mean:
+            f = again() if fresh else self.f.detach()
+            self.v = self._of_mean(f) if self.problem.dual_mean else violations(f, self.problem)
         self._log()
-        gap = v - self.slacks.value.data  # of the old u: both halves of the dual step start from the same point
+        gap = (
+            self.v - self.slacks.value.data
+        )  # of the old u: both halves of the dual step start from the same point
         self.slacks.descend(self.multipliers.value)
         self.multipliers.ascend(gap, alive)
 

@@ -85,4 +85,4 @@ def _optimizer(value: Tensor, problem: Problem) -> torch.optim.Optimizer:
     if problem.dual_optimizer == "nupi":
         return NuPI([value], problem.nupi_gain, problem.nupi_smoothing)
     kind = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[problem.dual_optimizer]
-    return kind([value], lr=1.0, maximize=True)
+    return kind([value], lr=1.0, maximize=True, fused=True)

@@ -20,7 +20,7 @@ class Slacks:
         self.value = torch.zeros(shape, device=device, requires_grad=True)
         self.problem = problem
         self.optimizer = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[problem.slack_optimizer](
-            [self.value], lr=problem.slack_lr
+            [self.value], lr=problem.slack_lr, fused=True
         )
 
     def descend(self, multipliers: Float[Tensor, "cells depth"]) -> None:
