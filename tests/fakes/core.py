@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -321,3 +321,13 @@ def same(one: Run, other: Run, cells: Sequence[int] | None = None) -> bool:
     for mine, theirs in zip(one.history, other.history, strict=True):
         parts += [(mine[name], theirs[name]) for name in mine | theirs if name != "seconds"]
     return all(equal(a, b) for a, b in parts)
+
+
+def unfuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have optimizers take many kernels for a step: one alone is nothing that a device without numbers can do."""
+
+    def unfused(kind: type, params: object, fused: bool = False, **options: object) -> torch.optim.Optimizer:
+        return kind(params, **options)
+
+    for name in ("Adam", "SGD"):
+        monkeypatch.setattr(torch.optim, name, partial(unfused, getattr(torch.optim, name)))

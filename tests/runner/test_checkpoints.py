@@ -15,7 +15,7 @@ from descent.runner import integrity
 from descent.runner.checkpoints import FileCheckpoint
 from descent.tasks.common.items import setting
 from descent.training.loop import Run
-from tests.fakes.core import small_params
+from tests.fakes.core import small_params, unfuse
 
 LAYERS, CPU, META = 3, torch.device("cpu"), torch.device("meta")
 SHORT = {
@@ -58,7 +58,10 @@ def tensors(state: Any) -> list[tuple[str, str]]:
 
 
 @pytest.mark.filterwarnings("ignore:for .*copying from a non-meta parameter")
-def test_each_part_comes_back_to_the_device_that_an_uninterrupted_run_has_it_on(tmp_path: Path) -> None:
+def test_each_part_comes_back_to_the_device_that_an_uninterrupted_run_has_it_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unfuse(monkeypatch)
     file = FileCheckpoint(tmp_path / "stack.pt")
     here, there, whole = stack(CPU), stack(META), stack(META)
     step(*here)

@@ -4,12 +4,13 @@ On the device `meta` there are no numbers, and who asks for one fails.
 """
 
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch._ops import OpOverload
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from descent.cells import Cell
 from descent.components import load
@@ -25,21 +26,16 @@ from descent.tasks.video.losses import denoising_losses
 from descent.training import loop
 from descent.training.arm import Base
 from tests.fakes import lm, text, vit
-from tests.fakes.core import small_params
+from tests.fakes.core import small_params, unfuse
 from tests.fakes.encoders import ENCODERS
 
 LAYERS, CELLS, META = 3, 2, torch.device("meta")
+CPU = torch.device("cpu")
 
 
 @pytest.fixture(autouse=True)
 def steps_of_many_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An optimizer's single kernel is none of a device without numbers."""
-    for name in ("Adam", "SGD"):
-        monkeypatch.setattr(torch.optim, name, partial(unfused, getattr(torch.optim, name)))
-
-
-def unfused(kind: type, params: object, fused: bool = False, **options: object) -> torch.optim.Optimizer:
-    return kind(params, **options)
+    unfuse(monkeypatch)
 
 
 def test_who_asks_for_a_number_is_found() -> None:
@@ -68,10 +64,10 @@ ARMS = {name: ("constrained", values) for name, values in OBJECTIVES.items()}
 ARMS |= {name: (name, {}) for name in ("unconstrained", "penalty", "deep_supervision")}
 
 
-def duals_of(arm: str, params: Params, cells: int, layers: int) -> Base:
-    """The arm of a stack, without numbers."""
+def duals_of(arm: str, params: Params, cells: int, layers: int, device: torch.device = META) -> Base:
+    """The arm of a stack; on the device of these tests without numbers."""
     asked = setting(params, Cell("video", "ucsd", "dust", arm, layers, 0.13, seed=0)).values
-    return load("arms", arm).Arm([asked] * cells, layers, META)
+    return load("arms", arm).Arm([asked] * cells, layers, device)
 
 
 @pytest.mark.parametrize("name", ARMS)
@@ -139,3 +135,40 @@ def test_a_step_of_a_language_model_leaves_the_host_free(monkeypatch: pytest.Mon
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
     f, _ = loop.primal_dual_step(net, losses, ids, duals, optimizer, params.training, alive, 0)
     assert f.shape == (1, lm.LAYERS + 1)
+
+
+class Launched(TorchDispatchMode):
+    """Counts what a GPU's host would launch: operations that are no views."""
+
+    count = 0
+
+    def __torch_dispatch__(
+        self, function: OpOverload, types: object, args: tuple = (), kwargs: dict | None = None
+    ):
+        self.count += not function.is_view and "profiler" not in str(function)
+        return function(*args, **kwargs or {})
+
+
+def test_the_constraints_of_a_step_are_some_sixty_operations_whatever_the_depth() -> None:
+    params = small_params({"objectives.constrained": OBJECTIVES["difference adam slacks"]})
+    clean = torch.rand(1, 4, 5, 16)
+    extra = []
+    for layers in (3, 7):
+        counts = {}
+        for arm in ("constrained", "unconstrained"):
+            net = DUST(CELLS, layers, dct(16, 16), True, torch.relu, 1.5)
+            optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+            rest = duals_of(arm, params, CELLS, layers, CPU), optimizer, params.training
+            alive = torch.ones(CELLS, dtype=torch.bool)
+            with Launched() as launched:
+                loop.primal_dual_step(
+                    net,
+                    lambda own, noisy: denoising_losses(own, noisy, clean),
+                    clean.repeat(CELLS, 1, 1, 1),
+                    *rest,
+                    alive,
+                    9,
+                )
+            counts[arm] = launched.count
+        extra.append(counts["constrained"] - counts["unconstrained"])
+    assert extra[0] == extra[1] and 20 < extra[0] < 70, extra
