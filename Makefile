@@ -27,11 +27,14 @@ $(VENV)/installed: requirements.txt requirements-dev.txt
 	$(VENV)/bin/python -m stages.plots_page  # what every `dvc plots` is drawn in, also before the first run
 	touch $@
 
+# two stages side by side fill a CPU's cores; of a GPU each would take all
+JOBS ?= $(if $(shell command -v nvidia-smi),1,2)
+
 repro: setup whole-lock  ## run the pipeline on params.yaml's profile (demo: generated data, CPU, minutes)
 	@python -m stages.sources
 	@told=; for phase in models studies drawings; do \
 		began=$$SECONDS; echo "== $$phase"; \
-		$(MAKE) --no-print-directory --jobs 2 $$phase || exit 1; \
+		$(MAKE) --no-print-directory --jobs $(JOBS) $$phase || exit 1; \
 		told="$$told$$phase $$((SECONDS - began)) s, "; \
 	done; \
 	dvc repro && echo "== $${told}in all $$SECONDS s: figures/index.html"
@@ -91,12 +94,11 @@ estimate: setup  ## what the profile in use costs in time, memory and disk, from
 	python -m stages.estimate
 
 bench: setup  ## cost of the constraints, and of stacks against single runs, as ratios of one run
-	PYTHONPATH=src python -m tests.bench.steps
-	PYTHONPATH=src python -m tests.bench.text
-	PYTHONPATH=src python -m tests.bench.lm
-	PYTHONPATH=src python -m tests.bench.video
-	PYTHONPATH=src python -m tests.bench.rate
-	PYTHONPATH=src python -m tests.bench.cluster
+	@for part in rate steps video text lm cluster; do \
+		began=$$SECONDS; \
+		PYTHONPATH=src python -m tests.bench.$$part || exit 1; \
+		echo "== $$part: $$((SECONDS - began)) s"; \
+	done; \
 	PYTHONPATH=src python -m tests.bench.table
 
 check-store: setup  ## look at every cell, score and checkpoint; what is damaged is set aside

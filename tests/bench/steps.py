@@ -142,7 +142,10 @@ def main() -> None:
             record("constrained step / unconstrained", told, share, "at most 1.10", device(), precision)
     print(f"{CELLS} cells, single runs / stacks as planned for this device (to stay above: 1)")
     for size in SIZES:
-        width = max(1, limit // (size.batch * size.tokens * size.atoms))
+        width = limit // (size.batch * size.tokens * size.atoms)
+        if width <= 1:
+            print(f"  {'stacks of 1 are single runs':<30}{size}")
+            continue
         sizes = [min(width, CELLS - start) for start in range(0, CELLS, width)]
         runs = {
             name: [

@@ -61,7 +61,7 @@ def test_it_is_built_once_and_both_arms_step_with_everything_that_is_drawn(
     assert len(built) == 1
     assert [of for _, of, _ in rows[::2]] == [f"causal LM, narrow, readout of {draws}" for draws in lm.DRAWS]
     memory = [value for measure, _, value in rows if "memory" in measure]
-    assert len(memory) == len(lm.DRAWS) and all(value > 1 for value in memory)
+    assert len(memory) == len(lm.DRAWS) and memory[0] > 1 == min(memory), "of few tokens the peak is elsewhere"
 
 
 def test_the_draws_are_those_of_the_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
