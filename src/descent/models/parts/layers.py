@@ -14,8 +14,8 @@ def attention(
 ) -> Float[Tensor, "cells batch tokens tokens"]:
     """Symmetric softmax weights sm(Z Z^T), queries and keys being the same Z (eq. (47), (75)).
 
-    Written out, since the weights themselves are asked for: DUST mixes twice with them, and figures show them. torch's
-    own attention, which encoders and the language model use, takes a CPU as long.
+    Written out, since the weights themselves are asked for: DUST mixes twice with them, and figures show them.
+    torch's own attention, which encoders and the language model use, takes a CPU as long.
 
     Args:
         keys: Z; for UT the tokens times W_a^T, for DUST the codes times D_l^T.
