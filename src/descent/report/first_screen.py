@@ -93,6 +93,10 @@ def behind(
         each_part.not_counted(folders, params),
         each_part.by_rate(folders, params),
     ]
+    held_to = [
+        trained.constraints(held.by_tolerance(cells, params), params),
+        trained.holding(held.solver(cells, params), params),
+    ]
     others = card[card["group"] != "primary"]
     chapters = {
         "The primary claims": f"{judged.claims(brief, brief['verdict'].tolist())}\n\n{LEGEND}",
@@ -100,7 +104,7 @@ def behind(
         "Beside them": "\n\n".join(filter(None, aside)),
         "The published parts": f"{_published(folders, params)}\n\nTrained: {trained.compared(cells, params)}.",
         "Descent": trained.descending(cells, params),
-        "Constraints": trained.constraints(held.by_tolerance(cells, params), params),
+        "Constraints": "\n\n".join(filter(None, held_to)),
         "Each model alone, and what keeps it out of a claim": judged.models_alone(card, own, params),
         "Each published part, and each data set of one that has several, by itself": each_part.table(
             folders, params

@@ -92,6 +92,26 @@ def test_how_the_constraints_hold_by_tolerance_is_a_row_a_model(params: Params) 
     assert trained.constraints(found[:0], params) == ""
 
 
+def test_in_how_many_cells_the_solver_held_is_counted_by_data_set_and_by_task(params: Params) -> None:
+    counts = ["cells", "validation", "test", "active"]
+    found = pd.DataFrame(
+        [
+            ("avenue", "ut", 8, 8, 6, 8, 0.02),
+            ("ucsd", "ut", 8, 6, 7, 8, 0.05),
+            ("ucsd", "dust", 4, 4, 4, 2, 0.01),
+            ("imdb", "distilbert", 5, 4, 3, 5, None),
+        ],
+        columns=["dataset", "model", *counts, "swing_f0"],
+    )
+    assert trained.holding(found, params).splitlines()[-4:] == [
+        "| IMDb | 5 | 4 (80%) | 3 (60%) | 5 (100%) | – |",
+        "| Avenue | 8 | 8 (100%) | 6 (75%) | 8 (100%) | 2% |",
+        "| UCSD | 12 | 10 (83%) | 11 (92%) | 10 (83%) | 5% |",
+        "| video, in all | 20 | 18 (90%) | 17 (85%) | 18 (90%) | 5% |",
+    ]
+    assert trained.holding(found[:0], params) == ""
+
+
 def test_a_claim_that_several_models_could_not_test_names_how_many_and_where_to_read_why(
     params: Params, made_up: pd.DataFrame, tmp_path: Path
 ) -> None:
