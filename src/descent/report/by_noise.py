@@ -8,7 +8,7 @@ import pandas as pd
 from descent.analysis import again, parts
 from descent.analysis.claims import CLAIMS
 from descent.analysis.select import SETTING, in_distribution, select
-from descent.analysis.verdicts import NOT_TESTED
+from descent.analysis.verdicts import NOT_TESTED, trimmed
 from descent.analysis.wording import signed
 from descent.components import TASKS
 from descent.config import Params
@@ -64,7 +64,7 @@ def tables(rows: pd.DataFrame, params: Params) -> str:
 
 def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame) -> str:
     """In a sentence, what each tested gain is at the lowest and the highest level above that of training, in the
-    mean over the settings that it rests on, and from which level on its sign is another; empty without any.
+    protocol's mean over the settings that it rests on, and from which level on its sign is another; empty without any.
 
     Args:
         rows: as of `found`.
@@ -76,12 +76,11 @@ def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame) -> str:
         if claim.kind != "gain":
             continue
         resting = models[(models["claim"] == row["claim"]) & (models["why"].fillna("") == "")]
+        places = {(name, row.model) for row in resting.itertuples() for name in row.datasets.split(", ")}
         own = select(rows, experiment=claim.experiment)
-        own = own[
-            own["model"].isin(resting["model"]) & own["dataset"].isin(", ".join(resting["datasets"]).split(", "))
-        ]
+        own = own[[place in places for place in zip(own["dataset"], own["model"], strict=True)]]
         own = own[~in_distribution(own["gamma"], own["eps"])]
-        means = own.groupby("gamma")["gain"].mean()
+        means = own.groupby("gamma")["gain"].agg(lambda gains: float(trimmed(gains.to_numpy())))
         if means.empty or claim.experiment not in TASKS:
             continue
         unit = " %" if row["unit"] == "percent" else " points"

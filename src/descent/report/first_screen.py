@@ -101,6 +101,7 @@ def behind(
     chapters = {
         "The primary claims": f"{judged.claims(brief, brief['verdict'].tolist())}\n\n{LEGEND}",
         "The other claims, exploratory": judged.claims(others, [one for one in VERDICTS if one != NOT_TESTED]),
+        "Not tested": judged.untested(card, params),
         "Beside them": "\n\n".join(filter(None, aside)),
         "The published parts": f"{_published(folders, params)}\n\nTrained: {trained.compared(cells, params)}.",
         "Descent": trained.descending(cells, params),

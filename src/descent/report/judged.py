@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from descent.analysis.claims import CLAIMS
-from descent.analysis.sensitivity import ALONE, TRIMMED, UNTRIMMED
+from descent.analysis.sensitivity import ALONE, PLAIN, TRIMMED, UNTRIMMED
 from descent.analysis.verdicts import NOT_TESTED, REVERSED
 from descent.analysis.wording import number_of, written
 from descent.components import TASKS, in_words
@@ -120,7 +120,7 @@ def left_out(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
         told.append(f"{value} ({low} to {high}; {label(params, 'models', row['model'])} on {sets}{aside})")
     head = (
         "**Models that a precondition keeps out** (mostly as more training would still lower their loss; "
-        "exploratory) gain out of distribution"
+        "exploratory) gain out of distribution, or lose where the number is negative:"
     )
     return f"{head} {'; '.join(told)}." if told else ""
 
@@ -173,7 +173,9 @@ def apart(card: pd.DataFrame, found: pd.DataFrame, params: Params) -> str:
         each = [
             f"{written(one['estimate'], row['unit'])} ({_averaged(one, params)})" for one in own.to_dict("records")
         ]
-        told.append(f"*{row['statement']}*: {'; '.join(each)}")
+        plain = found[(found["claim"] == row["claim"]) & (found["average"] == PLAIN)]["estimate"]
+        beside = "".join(f"; untrimmed, their mean is {written(value, row['unit'])}" for value in plain)
+        told.append(f"*{row['statement']}*: {'; '.join(each)}{beside}")
     return f"**Settings disagree**, so that the mean says little: {'. '.join(told)}." if told else ""
 
 
