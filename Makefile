@@ -27,8 +27,8 @@ $(VENV)/installed: requirements.txt requirements-dev.txt
 	$(VENV)/bin/python -m stages.plots_page  # what every `dvc plots` is drawn in, also before the first run
 	touch $@
 
-# two stages side by side fill a CPU's cores; of a GPU each would take all
-JOBS ?= $(if $(shell command -v nvidia-smi),1,2)
+# two stages side by side fill a CPU's cores; on a GPU each would want the whole card
+JOBS ?= $(if $(shell grep -q '^device: *cpu' params.yaml || nvidia-smi -L 2> /dev/null | grep '^GPU'),1,2)
 
 repro: setup whole-lock  ## run the pipeline on params.yaml's profile (demo: generated data, CPU, minutes)
 	@python -m stages.sources

@@ -15,10 +15,10 @@ NO_ROOM = re.compile(
     r"|PytorchStreamWriter failed writing|unexpected pos \d+ vs \d+"
 )
 # What a driver and its libraries say of a card that is full, beside torch's own error, and of one not to be had.
-# A library that finds no room for what it works in says that it is not initialised.
+# A library that finds no room for its handle says that it is not initialised.
 GPU_FULL = re.compile(
-    r"CUDA (driver )?error: out of memory|CUBLAS_STATUS_(ALLOC_FAILED|NOT_INITIALIZED)"
-    r"|CUDNN_STATUS_(ALLOC_FAILED|NOT_INITIALIZED)"
+    r"CUDA (driver )?error: out of memory|CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED"
+    r"|CUBLAS_STATUS_NOT_INITIALIZED when calling .cublasCreate|CUDNN_STATUS_NOT_INITIALIZED"
 )
 GPU_BUSY = re.compile(r"CUDA-capable device.*busy or unavailable")
 UNALLOCATED = "can't allocate memory"  # torch's words of a host that has none left; of a GPU it has an error

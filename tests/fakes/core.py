@@ -324,7 +324,7 @@ def same(one: Run, other: Run, cells: Sequence[int] | None = None) -> bool:
 
 
 def unfuse(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have optimizers take many kernels for a step: one alone is nothing that a device without numbers can do."""
+    """Have optimizers take many kernels for a step: those of one alone do not exist for the device `meta`."""
 
     def unfused(kind: type, params: object, fused: bool = False, **options: object) -> torch.optim.Optimizer:
         return kind(params, **options)

@@ -42,6 +42,22 @@ def test_only_the_settings_that_a_tested_claim_rests_on_are_averaged() -> None:
     assert by_noise.across(both, CARD, MODELS.assign(why="not trained to its end")) == ""
 
 
+def test_a_data_set_counts_for_a_model_only_where_that_model_passes_on_it() -> None:
+    kept = pd.DataFrame([("ut", "ucsd", ""), ("dust", "ucsd, avenue", "")], columns=["model", "datasets", "why"])
+    rows = [
+        levels({0.2: 0.01}),
+        levels({0.2: 0.05}, model="dust", dataset="avenue"),
+        levels({0.2: 9.0}, dataset="avenue"),
+    ]
+    told = by_noise.across(pd.concat(rows), CARD, kept.assign(claim="video_ood"))
+    assert "+3.0 % at gamma = 0.2" in told
+
+
+def test_of_four_settings_the_lowest_and_the_highest_are_left_out_as_of_the_claim() -> None:
+    rows = [levels({0.2: gain}, layers=layers) for layers, gain in enumerate([-0.9, 0.01, 0.03, 0.5])]
+    assert "+2.0 % at gamma = 0.2" in by_noise.across(pd.concat(rows), CARD, MODELS)
+
+
 def test_a_gain_whose_interval_holds_zero_stands_in_brackets() -> None:
     params = fake_params()
     table = by_noise.tables(levels({0.2: 0.005, 0.3: -0.02}), params)

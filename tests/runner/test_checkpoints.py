@@ -74,7 +74,7 @@ def test_each_part_comes_back_to_the_device_that_an_uninterrupted_run_has_it_on(
         for parts, run in (there, whole)
     )
     assert found == expected and {"meta", "cpu"} == {kind for _, kind in found}
-    assert [kind for name, kind in found if name == "step"] == ["cpu"] * 4, "a GPU's would be asked for"
+    assert [kind for name, kind in found if name == "step"] == ["cpu"] * 4, "of an optimizer that is not fused"
 
 
 @pytest.mark.parametrize("told", SHORT)

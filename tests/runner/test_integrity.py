@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +17,9 @@ from descent.cells import Cell
 from descent.errors import UserError
 from descent.io.folders import HERE, PARTIAL
 from descent.paths import runs_folder
-from descent.runner import integrity, store
+from descent.runner import integrity, scores, store
 from descent.runner.checkpoints import FileCheckpoint
+from descent.runner.executor import Job
 from descent.tasks.video.data import Prepared
 from stages import check_store
 from tests.fakes.core import enter_project, evaluate_cells, serially, small_params, train_cells
@@ -145,6 +147,24 @@ def test_damaged_scores_are_measured_again(
     capsys.readouterr()
     pd.testing.assert_frame_equal(evaluate_cells(params, "video", "ucsd"), before)
     assert capsys.readouterr().err.count("is damaged") == 1
+
+
+def test_scores_that_another_host_has_just_written_are_waited_for(
+    trained: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params = small_params(BUDGET)
+    train_cells(params, *WORDS)
+    expected = evaluate_cells(params, "video", "ucsd")
+    here = store.root() / "scores"
+    there = here.rename(here.with_name("there"))
+
+    def elsewhere(jobs: list[Job], device: torch.device, tell: Callable) -> list[None]:
+        threading.Timer(0.7, there.rename, [here]).start()
+        return [None] * len(jobs)
+
+    monkeypatch.setattr(scores, "run_all", elsewhere)
+    monkeypatch.setattr(store, "_shared", True)
+    pd.testing.assert_frame_equal(evaluate_cells(params, "video", "ucsd"), expected)
 
 
 @pytest.mark.parametrize(

@@ -286,7 +286,7 @@ def test_cells_that_another_host_has_just_published_are_waited_for(
     store.await_published(["late"])
     assert store.folder("late").exists()
     monkeypatch.setattr(store, "VIEW", 0.0)
-    with pytest.raises(UserError, match="1 files that other hosts have written do not appear in"):
+    with pytest.raises(UserError, match="1 cells or scores of other hosts do not appear in"):
         store.await_published(["late", "never"])
     monkeypatch.setattr(store, "_shared", False)
     store.await_published(["never"])

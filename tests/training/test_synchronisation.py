@@ -33,11 +33,6 @@ LAYERS, CELLS, META = 3, 2, torch.device("meta")
 CPU = torch.device("cpu")
 
 
-@pytest.fixture(autouse=True)
-def steps_of_many_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    unfuse(monkeypatch)
-
-
 def test_who_asks_for_a_number_is_found() -> None:
     numbers = torch.arange(3.0, device=META)
     for asks in (lambda: numbers.sum().item(), lambda: bool(numbers.any()), lambda: numbers[numbers > 1]):
@@ -73,6 +68,7 @@ def duals_of(arm: str, params: Params, cells: int, layers: int, device: torch.de
 @pytest.mark.parametrize("name", ARMS)
 def test_a_step_leaves_the_host_free(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "autocast", lambda device, precision: nullcontext())  # which has no meta
+    unfuse(monkeypatch)
     arm, values = ARMS[name]
     params = small_params({"objectives.constrained": values} if values else {})
     duals = duals_of(arm, params, CELLS, LAYERS)
@@ -94,6 +90,7 @@ def test_a_step_of_an_encoder_leaves_the_host_free(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loop, "autocast", lambda device, precision: nullcontext())
+    unfuse(monkeypatch)
     params, tokens = small_params(), text.write_tokens(tmp_path / "imdb-bert")
     net, duals = text.built(tokens, name).to(META), duals_of("constrained", params, 1, text.LAYERS)
     ids, mask = (each.to(META) for each in text.inputs(tokens))
@@ -110,6 +107,7 @@ def test_a_step_of_an_encoder_leaves_the_host_free(
 
 def test_a_step_of_a_vit_leaves_the_host_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "autocast", lambda device, precision: nullcontext())
+    unfuse(monkeypatch)
     params, net = small_params(), vit.build().to(META)
     duals = duals_of("constrained", params, 1, vit.LAYERS)
     clean, alive = torch.rand(1, 4, 8, 8, device=META), torch.ones(1, dtype=torch.bool, device=META)
@@ -124,6 +122,7 @@ def test_a_step_of_a_vit_leaves_the_host_free(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_step_of_a_language_model_leaves_the_host_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "autocast", lambda device, precision: nullcontext())
+    unfuse(monkeypatch)
     params, net = small_params(), CausalLM(adapted(lm.llama(), LoRA(**lm.LORA))).to(META)
     duals = duals_of("constrained", params, 1, lm.LAYERS)
     ids, alive = torch.zeros(2, 7, dtype=torch.int64, device=META), torch.ones(1, device=META).bool()
@@ -149,7 +148,7 @@ class Launched(TorchDispatchMode):
         return function(*args, **kwargs or {})
 
 
-def test_the_constraints_of_a_step_are_some_sixty_operations_whatever_the_depth() -> None:
+def test_the_constraints_of_a_step_are_some_fifty_operations_whatever_the_depth() -> None:
     params = small_params({"objectives.constrained": OBJECTIVES["difference adam slacks"]})
     clean = torch.rand(1, 4, 5, 16)
     extra = []
@@ -171,4 +170,4 @@ def test_the_constraints_of_a_step_are_some_sixty_operations_whatever_the_depth(
                 )
             counts[arm] = launched.count
         extra.append(counts["constrained"] - counts["unconstrained"])
-    assert extra[0] == extra[1] and 20 < extra[0] < 70, extra
+    assert extra[0] == extra[1] and 20 < extra[0] < 55, extra

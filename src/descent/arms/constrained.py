@@ -71,14 +71,12 @@ class Arm(Base):
         """
         if epoch < self.problem.warmup_epochs:
             return
-        fresh = self.problem.dual_forward == "fresh"
-        if fresh or self.problem.dual_mean:
+        v = self.v
+        if (fresh := self.problem.dual_forward == "fresh") or self.problem.dual_mean:
             f = again() if fresh else self.f.detach()
-            self.v = self._of_mean(f) if self.problem.dual_mean else violations(f, self.problem)
+            v = self._of_mean(f) if self.problem.dual_mean else violations(f, self.problem)
         self._log()
-        gap = (
-            self.v - self.slacks.value.data
-        )  # of the old u: both halves of the dual step start from the same point
+        gap = v - self.slacks.value.data  # of the old u: both halves of a dual step start from the same point
         self.slacks.descend(self.multipliers.value)
         self.multipliers.ascend(gap, alive)
 

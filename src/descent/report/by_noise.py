@@ -64,7 +64,8 @@ def tables(rows: pd.DataFrame, params: Params) -> str:
 
 def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame) -> str:
     """In a sentence, what each tested gain is at the lowest and the highest level above that of training, in the
-    protocol's mean over the settings that it rests on, and from which level on its sign is another; empty without any.
+    protocol's mean over the settings that it rests on, and from which level on its sign is another; empty without
+    any.
 
     Args:
         rows: as of `found`.
@@ -78,7 +79,7 @@ def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame) -> str:
         resting = models[(models["claim"] == row["claim"]) & (models["why"].fillna("") == "")]
         places = {(name, row.model) for row in resting.itertuples() for name in row.datasets.split(", ")}
         own = select(rows, experiment=claim.experiment)
-        own = own[[place in places for place in zip(own["dataset"], own["model"], strict=True)]]
+        own = own.loc[[place in places for place in zip(own["dataset"], own["model"], strict=True)]]
         own = own[~in_distribution(own["gamma"], own["eps"])]
         means = own.groupby("gamma")["gain"].agg(lambda gains: float(trimmed(gains.to_numpy())))
         if means.empty or claim.experiment not in TASKS:

@@ -8,10 +8,11 @@ import pandas as pd
 import yaml
 
 from descent.analysis import grounds, parts
+from descent.analysis.preconditions import PLACE
 from descent.analysis.select import select
-from descent.analysis.verdicts import VERDICTS
+from descent.analysis.verdicts import NOT_TESTED, VERDICTS
 from descent.analysis.wording import written
-from descent.components import in_words
+from descent.components import TASKS, in_words
 from descent.config import Params
 from descent.report import judged
 from descent.report.markdown import listed, pipe
@@ -68,6 +69,33 @@ def by_rate(folders: Sequence[Path], params: Params) -> str:
         "cells) is of"
     )
     return f"{head} {'; of '.join(told)}." if told else ""
+
+
+def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
+    """In a sentence, how much more descent than alpha training asked for, of what tested claims of video rest on;
+    empty where it asked for none.
+
+    Args:
+        card, models: the primary claims, and each on each model alone (scorecard.by_model).
+    """
+    tested = card.loc[(card["verdict"] != NOT_TESTED) & card["claim"].str.startswith("video"), "claim"]
+    resting = models[models["claim"].isin(tested) & (models["why"].fillna("") == "")]
+    places = {(name, row.model) for row in resting.itertuples() for name in row.datasets.split(", ")}
+    gone = parts.replaced(folders) if len(folders) > 1 else set()
+    asked = []
+    for number, folder in enumerate(folders):
+        own = parts.cells([folder])
+        held = own[own["experiment"].isin(TASKS)][PLACE].drop_duplicates().itertuples(index=False, name=None)
+        told = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))
+        for place in sorted(place for place in held if place in places and (*place, number) not in gone):
+            arms = told["profiles"][told["profile"]]["video"]["models"][place[1]].get("arms", {})
+            margin = arms.get(params.comparison.ours, {}).get("margin", 0.0)
+            asked += [f"{margin:g} ({in_words(params.components, f'{place[1]} on {place[0]}')})"] if margin else []
+    head = (
+        "**More descent than the paper asks for**: each layer was trained to a margin beyond alpha, so that what "
+        "training has not seen holds it too, and part of price and loss is the margin's"
+    )
+    return f"{head}: {listed(asked)}." if asked else ""
 
 
 def _tested(folder: Path) -> Iterator[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ import pandas as pd
 from descent.analysis.claims import CLAIMS
 from descent.analysis.sensitivity import ALONE, PLAIN, TRIMMED, UNTRIMMED
 from descent.analysis.verdicts import NOT_TESTED, REVERSED
-from descent.analysis.wording import number_of, written
+from descent.analysis.wording import number_of, signed, written
 from descent.components import TASKS, in_words
 from descent.config import Params
 from descent.report.markdown import pipe
@@ -115,9 +115,10 @@ def left_out(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
     told = []
     for row in own.dropna(subset="estimate").sort_values("estimate", ascending=False).to_dict("records"):
         sets = in_words(params.components, row["datasets"])
-        value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
+        unit = "%" if row["unit"] == "percent" else "points"
+        value, low, high = (signed(100 * row[key]) for key in ("estimate", "low", "high"))
         aside = "" if row["claim"] in bases or CLAIMS[row["claim"]].capacity else ", more capacity in our arm"
-        told.append(f"{value} ({low} to {high}; {label(params, 'models', row['model'])} on {sets}{aside})")
+        told.append(f"{value} {unit} ({low} to {high}; {label(params, 'models', row['model'])} on {sets}{aside})")
     head = (
         "**Models that a precondition keeps out** (mostly as more training would still lower their loss; "
         "exploratory) gain out of distribution, or lose where the number is negative:"

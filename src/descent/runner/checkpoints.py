@@ -82,7 +82,7 @@ class FileCheckpoint:
 
 
 def _placed(state: Any, device: torch.device) -> Any:
-    """An arm's state on its device, less those of optimizers: each knows what of its own the CPU counts."""
+    """An arm's state on its device, less those of optimizers: each knows what of its own stays on the CPU."""
     if isinstance(state, torch.Tensor):
         return state.to(device)
     if isinstance(state, dict) and "param_groups" not in state:

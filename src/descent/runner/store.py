@@ -101,13 +101,14 @@ def await_written(places: Iterable[Path]) -> None:
     wanted = set(places) if _shared else set()
     until = time.monotonic() + VIEW
     while wanted:
-        for folder in {place.parent for place in wanted}:
-            wanted -= {*folder.iterdir()}  # asks anew, as a single name would not
+        for parent in {place.parent for place in wanted}:
+            with suppress(FileNotFoundError):  # the folder itself may be another host's
+                wanted -= {*parent.iterdir()}  # asks anew, as a single name would not
         if not wanted:
             return
         if time.monotonic() > until:
             raise UserError(
-                f"{len(wanted)} files that other hosts have written do not appear in {root()}: put the project on "
+                f"{len(wanted)} cells or scores of other hosts do not appear in {root()}: put the project on "
                 "a file system that all hosts share, and run the same command again"
             )
         time.sleep(0.5)

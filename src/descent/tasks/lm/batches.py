@@ -12,7 +12,7 @@ from torch import Tensor
 from descent.cells import Cell
 from descent.components import load
 from descent.models.causal_lm import CausalLM
-from descent.tasks.lm.losses import products_head, token_loss
+from descent.tasks.lm.losses import cast_head, token_loss
 from descent.tasks.lm.schema import LanguageModel
 from descent.tasks.text.data import Texts
 from descent.tasks.text.embeddings import EmbeddingTask, Tokenised
@@ -91,7 +91,7 @@ class InstructionTask(EmbeddingTask):
             states = self.compute(model, noisy)
         *below, last = (state.squeeze(0).flatten(0, 1)[batch.places] for state in states)
         targets = batch.targets
-        loss = partial(token_loss, model, at_once=self.settings.logits_at_once, head=products_head(model))
+        loss = partial(token_loss, model, at_once=self.settings.logits_at_once, head=cast_head(model))
         layers = len(below)
         order = torch.arange(len(targets), device=self.device)
         drawn = set(range(layers))

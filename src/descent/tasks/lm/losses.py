@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn.functional import cross_entropy, linear, nll_loss
 from torch.utils.checkpoint import checkpoint
 
@@ -25,12 +26,12 @@ class Vocal(Protocol):
         """The state as the linear layer takes it."""
 
 
-def products_head(model: Vocal) -> Float[Tensor, "vocabulary width"]:
-    """The head as products take it, once for all layers of a batch: autocast keeps its casts of weights that
-    train, and casts a frozen head, of gigabytes, anew for every product."""
+def cast_head(model: Vocal) -> Float[Tensor, "vocabulary width"]:
+    """A frozen head as products take it, cast once for all layers of a batch: autocast would cast it, of
+    gigabytes, anew for every product. One that trains stays as it is, so that its gradient adds up in float32."""
     kind = model.head.device.type
     casts = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
-    if casts and model.head.dtype == torch.float32:
+    if casts and not model.head.requires_grad and model.head.dtype == torch.float32:
         return model.head.to(torch.get_autocast_dtype(kind))
     return model.head
 
@@ -45,14 +46,14 @@ def token_loss(
     """The mean cross-entropy (nats) of one layer's predictions; its gradient reaches the states and the readout.
 
     Of a frozen head the gradient is found with the loss itself. On a GPU whose user installed liger-kernel its
-    fused kernel does the same. Where the head trains backward computes the logits again: a gradient of the head's
+    fused kernel does the same. Where the head trains, backward computes the logits again: a gradient of the head's
     size would else be kept for every layer.
 
     Args:
         at_once: tokens whose logits exist at the same time.
-        head: `products_head(model)`, of whoever asks for several layers.
+        head: `cast_head(model)`, of whoever asks for several layers.
     """
-    head = products_head(model) if head is None else head
+    head = cast_head(model) if head is None else head
     if not torch.is_grad_enabled():
         parts = (_summed(model.normalised(some), head, right) for some, right in _chunks(states, targets, at_once))
         return sum(parts) / len(targets)
@@ -75,19 +76,22 @@ class FrozenHeadLoss(torch.autograd.Function):
     one token is head^T (softmax(logits) - onehot(target)), and no logit is worked out twice."""
 
     @staticmethod
-    def forward(ctx: Any, states: Tensor, head: Tensor, targets: Tensor, at_once: int) -> Tensor:
-        """Both at once; the gradient waits for backward."""
+    def forward(ctx: Any, ready: Tensor, head: Tensor, targets: Tensor, at_once: int) -> Tensor:
+        """Both at once; the gradient, where one is asked for, waits for backward."""
         total, gradients = 0.0, []
-        for some, right in _chunks(states, targets, at_once):
+        for some, right in _chunks(ready, targets, at_once):
             logits = linear(some, head)
             logs = _wide(logits).log_softmax(-1)
             total = total + nll_loss(logs, right, reduction="sum")
-            off = logs.exp_().scatter_add_(1, right[:, None], -torch.ones_like(logs[:, :1]))
-            gradients.append((off.to(logits.dtype) @ head).to(states.dtype))
-        ctx.save_for_backward(torch.cat(gradients))
+            if ctx.needs_input_grad[0]:  # f_0 has none where adapters alone train
+                off = logs.exp_().scatter_add_(1, right[:, None], -torch.ones_like(logs[:, :1]))
+                gradients.append((off.to(logits.dtype) @ head).to(ready.dtype))
+        if gradients:
+            ctx.save_for_backward(torch.cat(gradients))
         return total
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, above: Tensor) -> tuple[Tensor, None, None, None]:
         """The chain rule."""
         (gradient,) = ctx.saved_tensors
@@ -100,7 +104,7 @@ def layer_hits(
 ) -> tuple[Float[Tensor, "depth tokens"], Bool[Tensor, "depth tokens"]]:
     """The cross-entropy of every layer's prediction of each token, and whether it is right."""
     losses, hits = [], []
-    head = products_head(model)
+    head = cast_head(model)
     for layer in states:
         for some, right in _chunks(layer, targets, at_once):
             scores = linear(model.normalised(some), head).float()

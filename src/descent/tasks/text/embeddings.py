@@ -84,8 +84,8 @@ class EmbeddingTask(ABC):
         """f_0 ... f_L of every cell."""
 
     def batch(self, epoch: int, step: int) -> Any:
-        """Texts drawn without replacement within an epoch, with their unit noise from the second one on: for a GPU
-        both are drawn beside the steps, which need not wait then."""
+        """Texts drawn without replacement within an epoch. Once a first batch has told the width, their unit noise
+        comes with them: for a GPU both are drawn beside the steps."""
         if self.order[0] != epoch:
             stream = np.random.default_rng([self.seed, epoch])
             order = stream.permutation(len(self.texts))
