@@ -86,12 +86,14 @@ def judged(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
 def by_model(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     """BY_MODEL: each claim on each of its models alone; exploratory.
 
-    A model has a row for the `datasets` on which it passes, and one for those on which it fails, with why.
+    A model has a row for the `datasets` on which it passes, and one for each on which it fails, with why: these may
+    be of several parts, whose seeds are others.
     """
     known = dict(iter(pairs.groupby(["claim", "model"])))
     rows = []
     told = facts[facts["model"] != WHOLE]
-    for (claim, model, _), own in told.groupby(["claim", "model", told["why"] == ""], sort=False):
+    failing = told["dataset"].where(told["why"] != "", "")
+    for (claim, model, _), own in told.groupby(["claim", "model", failing], sort=False):
         fact = own.iloc[0].to_dict() | {"datasets": ", ".join(own["dataset"]), "resampled": own["resampled"].min()}
         fact["why"] = grounds.reasons(dict(zip(grounds.places_of(own), own["why"], strict=True)))
         rows.append(fact | _measured(fact, grounds.left_in(known[claim, model], grounds.places_of(own))))
