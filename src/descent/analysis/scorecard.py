@@ -86,8 +86,8 @@ def judged(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
 def by_model(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     """BY_MODEL: each claim on each of its models alone; exploratory.
 
-    A model has a row for the `datasets` on which it passes, and one for each on which it fails, with why: these may
-    be of several parts, whose seeds are others.
+    A model has a row for the `datasets` on which it passes, and one for each on which it fails, with why: these
+    may be of several parts, whose seeds are others.
     """
     known = dict(iter(pairs.groupby(["claim", "model"])))
     rows = []

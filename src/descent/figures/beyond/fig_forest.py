@@ -23,9 +23,9 @@ CAPTION = """
 Ours, not the paper's. Each primary claim of the scorecard: the estimate with its 95 % interval over seeds and
 test items (percent of log-RMSE for video, points of accuracy for text and language models), the smallest effect
 of interest or the margin (band), and the paper's own value where its tables give one (diamond). A price is good
-where it is small, all else where it is large. Below it each of its models by itself (square) if they are several;
-where one fails a precondition it is hollow, and no part of the claim. A claim that is not tested has no estimate
-of its own.
+where it is small, all else where it is large. Below it each of its models by itself (square) if they are several,
+first those that the claim is made of; where one fails a precondition on a data set it is hollow, and no part of
+it. A claim that is not tested has no estimate of its own.
 """
 PARAMETERS = ["eps", "text.eps", "lm.eps", "comparison", "profiles.${profile}.video.seeds"]
 TASKS = ("video", "text", "lm")
@@ -73,6 +73,7 @@ def _rows(card: pd.DataFrame, models: pd.DataFrame) -> list[dict[str, Any]]:
     found = []
     for claim in card.to_dict("records"):
         own = models[(models["claim"] == claim["claim"]) & models["estimate"].notna()]
+        own = own.assign(out=own["why"] != "").sort_values(["out", "model"], kind="stable")
         if len(own) == 1 and not own["why"].item() and claim["verdict"] != NOT_TESTED:
             found.append(claim | {"of": own["model"].item()})
         else:
