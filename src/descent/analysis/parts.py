@@ -43,7 +43,7 @@ def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
             found += _facts(told, left, own)
         else:
             found += _of_one(told, holding)
-    return pd.concat(judged).drop(columns="part"), pd.DataFrame(found)[FACTS].reset_index(drop=True)
+    return pd.concat(map(_matched, judged)).drop(columns="part"), pd.DataFrame(found)[FACTS].reset_index(drop=True)
 
 
 def resting(folders: Sequence[Path]) -> list[Path]:
@@ -63,6 +63,19 @@ def resting(folders: Sequence[Path]) -> list[Path]:
             passing = told[(told["model"] != WHOLE) & (told["why"] == "")]
             found |= set(again.without(gone, passing)["part"])
     return [folders[part] for part in sorted(found)]
+
+
+def _matched(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Pairs of one claim; where parts have no seed in common, with each seed's place in its part instead.
+
+    A mean over settings is taken seed by seed. Seeds of unlike parts share nothing but their number, so that which
+    of them are taken together is free (PROTOCOL.md, "Seeds of unlike parts").
+    """
+    seeds = [set(own) for _, own in pairs.groupby("part")["seed"]]
+    if len(seeds) < 2 or set.intersection(*seeds):
+        return pairs
+    places = pairs.groupby("part")["seed"].rank("dense").astype(int) - 1
+    return pairs.assign(seed=places)
 
 
 def _stacked(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
