@@ -36,14 +36,14 @@ def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
     for claim, told in facts.groupby("claim", sort=False):
         own = pairs[pairs["claim"] == claim]
         gone = _gone(str(claim), own, trained, folders)
-        judged.append(left := again.without(gone, own))
+        judged.append(left := _matched(again.without(gone, own)))
         holding = sorted(set(left["part"]))
         if len(holding) > 1 or (holding and gone):
             alike.check(str(claim), left, folders)
             found += _facts(told, left, own)
         else:
             found += _of_one(told, holding)
-    return pd.concat(map(_matched, judged)).drop(columns="part"), pd.DataFrame(found)[FACTS].reset_index(drop=True)
+    return pd.concat(judged).drop(columns="part"), pd.DataFrame(found)[FACTS].reset_index(drop=True)
 
 
 def resting(folders: Sequence[Path]) -> list[Path]:
