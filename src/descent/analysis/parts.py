@@ -47,7 +47,8 @@ def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def resting(folders: Sequence[Path]) -> list[Path]:
-    """The parts that hold what a primary claim is judged on: a model on a data set that counts and passes.
+    """The parts that hold what a primary claim is judged on: a model on a data set that counts and passes; and
+    those that take another of these parts' place in a claim, without which that one would count there again.
 
     Raises:
         UserError: as of joined.
@@ -55,6 +56,7 @@ def resting(folders: Sequence[Path]) -> list[Path]:
     pairs, facts = map(_stacked, zip(*map(grounds.load, folders), strict=True))
     trained = cells(folders)
     found = set()
+    places: set[tuple[int, int]] = set()  # a part, and the one that takes its place
     for name, claim in CLAIMS.items():
         if claim.primary:
             own = pairs[pairs["claim"] == name]
@@ -62,6 +64,13 @@ def resting(folders: Sequence[Path]) -> list[Path]:
             gone = _gone(name, own, trained, folders)
             passing = told[(told["model"] != WHOLE) & (told["why"] == "")]
             found |= set(again.without(gone, passing)["part"])
+            counting = (
+                again.without(gone, own)[[*PLACE, "part"]].drop_duplicates().itertuples(index=False, name=None)
+            )
+            winners = {(data, model): part for data, model, part in counting}
+            places |= {(part, winners[data, model]) for data, model, part in gone}
+    while more := {winner for part, winner in places if part in found} - found:
+        found |= more
     return [folders[part] for part in sorted(found)]
 
 
