@@ -64,8 +64,8 @@ def token_loss(
         return FrozenHeadLoss.apply(ready, head, targets, at_once) / len(targets)
     # Nothing random is in a readout, so no state of a random stream needs to be put back.
     again = {"use_reentrant": False, "preserve_rng_state": False}
-    parts = (
-        checkpoint(lambda some, right: _summed(model.normalised(some), head, right), *chunk, **again)
+    parts = (  # the head asked for anew by each: a gradient of one name for all would be one buffer more
+        checkpoint(lambda some, right: _summed(model.normalised(some), model.head, right), *chunk, **again)
         for chunk in _chunks(states, targets, at_once)
     )
     return sum(parts) / len(targets)
