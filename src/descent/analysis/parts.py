@@ -64,10 +64,8 @@ def resting(folders: Sequence[Path]) -> list[Path]:
             gone = _gone(name, own, trained, folders)
             passing = told[(told["model"] != WHOLE) & (told["why"] == "")]
             found |= set(again.without(gone, passing)["part"])
-            counting = (
-                again.without(gone, own)[[*PLACE, "part"]].drop_duplicates().itertuples(index=False, name=None)
-            )
-            winners = {(data, model): part for data, model, part in counting}
+            counting = again.without(gone, own)[[*PLACE, "part"]].drop_duplicates()
+            winners = {(row.dataset, row.model): row.part for row in counting.itertuples()}
             places |= {(part, winners[data, model]) for data, model, part in gone}
     while more := {winner for part, winner in places if part in found} - found:
         found |= more
