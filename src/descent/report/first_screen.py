@@ -96,10 +96,8 @@ def behind(
         each_part.not_counted(folders, params),
         each_part.by_rate(folders, params),
     ]
-    held_to = [
-        trained.constraints(held.by_tolerance(cells, params), params),
-        trained.holding(held.solver(cells, params), params),
-    ]
+    solved = held.solver(cells, params)
+    held_to = [trained.constraints(held.by_tolerance(cells, params), params), trained.holding(solved, params)]
     others = card[card["group"] != "primary"]
     chapters = {
         "The primary claims": f"{judged.claims(brief, brief['verdict'].tolist())}\n\n{LEGEND}",
@@ -113,7 +111,7 @@ def behind(
         "Each published part, and each data set of one that has several, by itself": each_part.table(
             folders, params
         ),
-        "Other averages, and each setting": judged.averages(primary, averages, held.solver(cells, params), params),
+        "Other averages, and each setting": judged.averages(primary, averages, solved, params),
     }
     chapters |= {
         "By test noise": by_noise.tables(by_noise.found(folders, params), params),
