@@ -42,8 +42,8 @@ def first_screen(
     folders: Sequence[Path],
     params: Params,
 ) -> str:
-    """How many primary claims are reproduced, and whether the loss descends; the forest plot, the verdicts with
-    what their means hide (settings, test noise, models left out, other shifts) and a legend, and the scope.
+    """How many primary claims are reproduced, and whether the loss descends; the forest plot, the verdicts
+    and a legend, folded what their means hide (settings, test noise, models left out, other shifts), and the scope.
 
     Args:
         card, models: the scorecard, and its claims on each model alone.
@@ -65,8 +65,8 @@ def first_screen(
         " ".join(filter(None, [_outcome(primary), trained.descent(cells, params), trained.held_in_all(solved)])),
         f"![{SEEN}]({place}/fig_forest.png)",
         judged.brief(primary.assign(why=_short(primary, own, f"{place}/{PARTS}", params))),
-        "\n".join(f"- {words}" for words in filter(None, hidden)),
         BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else ""),
+        folded([words for words in hidden if words]),
         f"{_scope(primary, own, params)} [What the verdicts rest on]({place}/{PARTS}): every model, data set, "
         "setting and published part by itself, and what was left out; [how claims are "
         f"judged]({place}/PROTOCOL.md).",
@@ -119,6 +119,18 @@ def behind(
     }
     texts = [f"## {title}\n\n{text}" for title, text in chapters.items() if text]
     return "\n\n".join(["# What the verdicts rest on", REASONS.format(profile=params.profile), *texts]) + "\n"
+
+
+def folded(told: Sequence[str]) -> str:
+    """What stands behind a click, an entry each; the line that is seen has the words that each has in bold.
+
+    Args:
+        told: each begins with its bold words.
+    """
+    heads = [words.split("**")[1].lower() for words in told]
+    entries = [f"- {words}" for words in told]
+    opened = f"<details><summary>What the means hide: {'; '.join(heads)}</summary>"
+    return "\n\n".join([opened, "\n".join(entries), "</details>"]) if told else ""
 
 
 def _published(folders: Sequence[Path], params: Params) -> str:

@@ -17,8 +17,8 @@ def solver(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Columns: `cells`, `diverged`; how many of the cells are feasible on `validation` and on `test` data and of how
     many some constraint is `active`; the mean share of feasible `epochs`; how f_0 swings in the last quarter of
-    the epochs (standard deviation over mean): `swing_f0`, the median over the cells, and `largest_f0`; of the
-    multiplier that swings most, `swing_multiplier`, the median; the mean share of `clipped` steps, and
+    the epochs (standard deviation over mean): `swing_f0`, the median over the cells, `largest_f0`, and
+    `swing_f0_baseline`, the median of the baseline's, which has no multipliers; of the multiplier that swings most, `swing_multiplier`, the median; the mean share of `clipped` steps, and
     `clipped_baseline`, that of the baseline's cells.
     """
     grid = cells[cells["experiment"].isin(TASKS)]
@@ -28,14 +28,15 @@ def solver(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     found = pd.DataFrame({"cells": groups.size(), "diverged": groups["diverged"].sum().astype(int)})
     found = found.assign(**{word: groups[name].sum().astype(int) for name, word in SHARES.items()})
     swing = groups["oscillation"]
-    theirs = grid[grid["arm"] == params.comparison.baseline]
+    theirs = grid[grid["arm"] == params.comparison.baseline].groupby(SETTING)
     return found.assign(
         epochs=groups["feasible_epochs"].mean(),
         swing_f0=swing.median(),
         largest_f0=swing.max(),
+        swing_f0_baseline=theirs["oscillation"].median().reindex(found.index),
         swing_multiplier=groups["multiplier_oscillation"].median(),
         clipped=groups["clipped"].mean(),
-        clipped_baseline=theirs.groupby(SETTING)["clipped"].mean().reindex(found.index),
+        clipped_baseline=theirs["clipped"].mean().reindex(found.index),
     ).reset_index()
 
 

@@ -39,7 +39,8 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     params: Params, made_up: pd.DataFrame, tmp_path: Path
 ) -> None:
     folder = tmp_path / "small-1"
-    sentence, picture, verdicts, hidden, legend, scope = screen(params, card(), made_up, folder).split("\n\n")
+    told = screen(params, card(), made_up, folder).split("\n\n")
+    sentence, picture, verdicts, legend, summary, hidden, end, scope = told
     assert sentence.startswith(
         "**Of the paper's claims 3 were chosen as primary before the runs; 1 is reproduced on real data** "
         "(1 cannot tell, 1 not tested, up to 27 settings and 8 seeds a claim). On validation data the loss falls "
@@ -58,6 +59,10 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert rows[0].endswith(" | 2 % (1 to 3) | **reproduced** |") and "; 5 % (" in rows[0]
     assert " | – | **not tested**" in rows[2]  # noqa: RUF001
     assert hidden.startswith("- **Models that a precondition keeps out**") and hidden.count("\n") == 0
+    assert (summary, end) == (
+        "<details><summary>What the means hide: models that a precondition keeps out</summary>",
+        "</details>",
+    )
     assert legend.startswith("*ERM* is plain training") and "*Not tested*" in legend
     assert scope.startswith("Scope of what was tested: UT on Avenue and UCSD; samples"), (
         "what fails a precondition is no part of it"
@@ -121,18 +126,18 @@ def test_in_how_many_cells_the_solver_held_is_counted_by_data_set_and_by_task(pa
     counts = ["cells", "validation", "test", "active"]
     found = pd.DataFrame(
         [
-            ("avenue", "ut", 8, 8, 6, 8, 0.02),
-            ("ucsd", "ut", 8, 6, 7, 8, 0.05),
-            ("ucsd", "dust", 4, 4, 4, 2, 0.01),
-            ("imdb", "distilbert", 5, 4, 3, 5, None),
+            ("avenue", "ut", 8, 8, 6, 8, 0.02, 0.03),
+            ("ucsd", "ut", 8, 6, 7, 8, 0.05, 0.04),
+            ("ucsd", "dust", 4, 4, 4, 2, 0.01, 0.09),
+            ("imdb", "distilbert", 5, 4, 3, 5, None, None),
         ],
-        columns=["dataset", "model", *counts, "swing_f0"],
+        columns=["dataset", "model", *counts, "swing_f0", "swing_f0_baseline"],
     )
     assert trained.holding(found, params).splitlines()[-4:] == [
-        f"| IMDb | 5 | 4 (80%) | 3 (60%) | 5 (100%) | {ABSENT} |",
-        "| Avenue | 8 | 8 (100%) | 6 (75%) | 8 (100%) | 2% |",
-        "| UCSD | 12 | 10 (83%) | 11 (92%) | 10 (83%) | 5% |",
-        "| video, in all | 20 | 18 (90%) | 17 (85%) | 18 (90%) | 5% |",
+        f"| IMDb | 5 | 4 (80%) | 3 (60%) | 5 (100%) | {ABSENT} | {ABSENT} |",
+        "| Avenue | 8 | 8 (100%) | 6 (75%) | 8 (100%) | 2% | 3% |",
+        "| UCSD | 12 | 10 (83%) | 11 (92%) | 10 (83%) | 5% | 4% |",
+        "| video, in all | 20 | 18 (90%) | 17 (85%) | 18 (90%) | 5% | 4% |",
     ]
     assert trained.holding(found[:0], params) == ""
 
