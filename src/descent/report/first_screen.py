@@ -42,8 +42,8 @@ def first_screen(
     folders: Sequence[Path],
     params: Params,
 ) -> str:
-    """How many primary claims are reproduced, and whether the loss descends; the forest plot, the verdicts
-    and a legend, folded what their means hide (settings, test noise, models left out, other shifts), and the scope.
+    """How many primary claims are reproduced, and whether the loss descends; the forest plot, the verdicts with a
+    legend, folded what their means hide (settings, test noise, models left out, other shifts), and the scope.
 
     Args:
         card, models: the scorecard, and its claims on each model alone.

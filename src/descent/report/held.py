@@ -18,8 +18,9 @@ def solver(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     Columns: `cells`, `diverged`; how many of the cells are feasible on `validation` and on `test` data and of how
     many some constraint is `active`; the mean share of feasible `epochs`; how f_0 swings in the last quarter of
     the epochs (standard deviation over mean): `swing_f0`, the median over the cells, `largest_f0`, and
-    `swing_f0_baseline`, the median of the baseline's, which has no multipliers; of the multiplier that swings most, `swing_multiplier`, the median; the mean share of `clipped` steps, and
-    `clipped_baseline`, that of the baseline's cells.
+    `swing_f0_baseline`, the median of the baseline's cells, which have no multipliers; of the multiplier that
+    swings most, `swing_multiplier`, the median; the mean share of `clipped` steps, and `clipped_baseline`, that of
+    the baseline's cells.
     """
     grid = cells[cells["experiment"].isin(TASKS)]
     shown = sorted(params.enforcing, key=lambda arm: arm != params.comparison.ours)[:1]  # ours, if it is one
