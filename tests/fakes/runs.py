@@ -62,6 +62,7 @@ def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproducti
         ),
         shifts=published.shifts(made_up, params),
         solver=held.solver(cells_table(made_up, params), params),
+        pilots=held.pilots(cells_table(made_up, params), params),
         longer=held.longer(cells_table(made_up, params)),
         turned=published.longer(made_up, params),
         averages=AVERAGES,

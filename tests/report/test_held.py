@@ -134,3 +134,23 @@ def test_the_share_that_is_feasible_grows_with_the_tolerance_and_shared_or_lost_
     shares = found.loc[0.25, ["at_zero", "at_half", "at_tolerance"]].tolist()
     assert shares == pytest.approx([0.2, 0.4, 0.6])
     assert found.loc[0.25, "worst"] == pytest.approx(0.01)
+
+
+def test_a_pilot_of_the_margin_counts_the_cells_that_hold_to_half_the_tolerance() -> None:
+    def cell(seed: int, varied: str, worst: float, arm: str = "constrained", experiment: str = "pilot_ut") -> dict:
+        own = {"experiment": experiment, "varied": varied, "worst_violation": worst, "validation_loss": 0.5 + seed}
+        return CELL | {"seed": seed, "arm": arm, "diverged": math.isnan(worst)} | own
+
+    rows = [
+        cell(0, "0.05", 0.011),  # of a tolerance of .02
+        cell(1, "0.05", 0.009),
+        cell(2, "0.05", math.nan),
+        cell(0, "0.1", -0.2),
+        cell(0, "0.1", 0.5, arm="unconstrained"),  # which enforces none
+        cell(0, "0.1", 0.5, experiment="rates_ut"),
+    ]
+    small, large = held.pilots(pd.DataFrame(rows), fake_params()).to_dict("records")
+    assert [small[name] for name in ("margin", "cells", "diverged", "within_half")] == [0.05, 3, 1, 1]
+    assert (small["largest"], small["median"]) == (pytest.approx(0.011), pytest.approx(0.010))
+    assert (large["cells"], large["within_half"], large["largest"]) == (1, 1, pytest.approx(-0.2))
+    assert held.pilots(pd.DataFrame(rows[-1:]), fake_params()).empty

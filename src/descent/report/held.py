@@ -9,6 +9,7 @@ from descent.components import TASKS
 from descent.config import Params
 
 ALPHA = "alpha"  # the study that varies it
+PILOT = "pilot_"  # what the names of studies begin with by which a margin is chosen
 SHARES = {"feasible": "validation", "feasible_test": "test", "active": "active"}
 
 
@@ -59,6 +60,31 @@ def by_tolerance(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     own = own.drop_duplicates(["dataset", "model", "layers", "eps", "seed", "alpha"])
     groups = own.groupby(["model", "alpha"])
     found = groups[[*shares, "tolerance"]].mean().assign(cells=groups.size(), worst=groups["worst"].median())
+    return found.reset_index()
+
+
+def pilots(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """How the constraints held in the pilots of a margin, the studies `pilot_*`, on validation data.
+
+    One row per data set, model, depth, level, and `margin` that was tried, of the cells that enforce
+    constraints: `cells`; how many `diverged`; how many violate by at most half the tolerance (`within_half`);
+    `largest`, the largest relative violation of any cell that did not diverge, and `median`, over the cells; the
+    mean `validation_loss` of the last layer.
+    """
+    own = cells[cells["experiment"].str.startswith(PILOT) & cells["arm"].isin(params.enforcing)]
+    diverged = own["diverged"].fillna(False).astype(bool)
+    worst = own["worst_violation"].astype(float).mask(diverged)
+    tolerance = own["model"].map(lambda model: getattr(params, params.task_of(model)).tolerance).astype(float)
+    own = own.assign(worst=worst, diverged=diverged, within=worst <= tolerance / 2, margin=own["varied"])
+    groups = own.astype({"validation_loss": float, "margin": float}).groupby([*SETTING, "margin"])
+    found = groups.agg(
+        cells=("seed", "size"),
+        diverged=("diverged", "sum"),
+        within_half=("within", "sum"),
+        largest=("worst", "max"),
+        median=("worst", "median"),
+        validation_loss=("validation_loss", "mean"),
+    )
     return found.reset_index()
 
 

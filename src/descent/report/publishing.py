@@ -48,6 +48,7 @@ def publish(params: Params) -> Path:
         shifts=tables["shifts"],
         numbers=published.trained_numbers(results),
         solver=held.solver(tables["cells"], params),
+        pilots=held.pilots(tables["cells"], params),
         longer=held.longer(tables["cells"]),
         turned=tables["longer"],
         averages=tables["sensitivity"],

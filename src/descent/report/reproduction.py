@@ -29,8 +29,8 @@ class Run:
         card: the scorecard.
         models: its claims on each model alone (scorecard.by_model).
         cells: summary.cells_table.
-        controls, shifts, numbers: as report.published makes them, and turned, its `longer`; solver, longer,
-            selection: as report.held does.
+        controls, shifts, numbers: as report.published makes them, and turned, its `longer`; solver, pilots,
+            longer, selection: as report.held does.
         averages: sensitivity.table.
         datasets: scorecard.by_dataset.
         trials: tuning.trials.
@@ -48,6 +48,7 @@ class Run:
     shifts: pd.DataFrame
     numbers: pd.DataFrame
     solver: pd.DataFrame
+    pilots: pd.DataFrame
     longer: pd.DataFrame
     turned: pd.DataFrame
     averages: pd.DataFrame
@@ -77,6 +78,7 @@ def report(run: Run) -> str:
         numbers=sections.trained_numbers(run.numbers, params),
         trials=sections.plain(run.trials, params),
         unlisted=sections.unlisted(run.trials, params),
+        pilots=sections.plain(run.pilots, params),
         cells=sections.cells(run.cells, run.made, params),
         solver=sections.plain(run.solver, params),
         longer=sections.plain(run.longer, params),

@@ -63,6 +63,16 @@ def test_the_report_tells_data_budgets_cells_and_what_lies_beyond(params: Params
     assert "{{" not in report and "{%" not in report and "nan" not in report
 
 
+def test_pilots_of_the_margin_are_a_table_and_without_any_there_is_none(
+    params: Params, made_up: pd.DataFrame
+) -> None:
+    own = run(params, card(), made_up)
+    assert "Pilots of the margin" not in reproduction.report(own)
+    row = {"dataset": "ucsd", "model": "ut", "layers": 5, "margin": 0.05, "cells": 8, "within_half": 7}
+    report = reproduction.report(replace(own, pilots=pd.DataFrame([row])))
+    assert "| UCSD | UT | 5 | 0.05 | 8 | 7 |" in report.split("**Pilots of the margin**")[1]
+
+
 def test_models_without_a_list_of_trials_are_named(params: Params, made_up: pd.DataFrame) -> None:
     whole = run(params, card(), made_up)
 
