@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 
 from descent.analysis import scorecard
@@ -22,11 +23,17 @@ NONE = pd.DataFrame(columns=scorecard.BY_MODEL)
 
 def drawn(
     monkeypatch: pytest.MonkeyPatch, params: Params, rows: pd.DataFrame, models: pd.DataFrame = NONE
-) -> tuple[Axes, list[str]]:
+) -> tuple[list[Axes], list[str]]:
+    """The panels of the claims, and all words."""
     monkeypatch.setattr(scorecard, "with_models", lambda *_: (rows, models))
     results = pd.DataFrame({"profile": [params.profile]})
     figure = fig_forest.render(results, params)
-    return figure.axes[0], [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+    return figure.axes[::2], [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+
+
+def segments(axes: Axes) -> list[np.ndarray]:
+    found = (lines for lines in axes.collections if isinstance(lines, LineCollection))
+    return [segment for lines in found for segment in lines.get_segments()]
 
 
 def markers(axes: Axes, sign: str) -> list[tuple[float, float]]:
@@ -35,15 +42,14 @@ def markers(axes: Axes, sign: str) -> list[tuple[float, float]]:
 
 
 def test_estimates_intervals_and_the_papers_values_stand_at_their_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    axes, words = drawn(monkeypatch, fake_params(REAL), card())
-    claim = fig_forest.CLAIM
-    assert np.array(markers(axes, "o")) == pytest.approx(np.array([(2.0, 0.5 * claim), (0.1, 1.5 * claim)]))
-    assert np.array(markers(axes, "D")) == pytest.approx(np.array([(5.0, 0.5 * claim)]))
-    bars = [
-        segment for found in axes.collections if hasattr(found, "get_segments") for segment in found.get_segments()
-    ]
-    assert [list(bar[:, 0]) for bar in bars] == [pytest.approx([1.0, 3.0]), pytest.approx([-0.2, 0.4])]
-    labels = [" ".join(label.get_text().split()) for label in axes.get_yticklabels()]
+    panels, words = drawn(monkeypatch, fake_params(REAL), card())
+    middle = 0.5 * fig_forest.CLAIM
+    ours = [markers(axes, "o") for axes in panels]
+    assert ours == [[pytest.approx((2.0, middle))], [pytest.approx((0.1, middle))], []], "the last was not tested"
+    assert [markers(axes, "D") for axes in panels] == [[pytest.approx((5.0, middle))], [], []]
+    bars = [[list(bar[:, 0]) for bar in segments(axes)] for axes in panels]
+    assert bars == [[pytest.approx([1.0, 3.0])], [pytest.approx([-0.2, 0.4])], []]
+    labels = [" ".join(label.get_text().split()) for axes in panels for label in axes.get_yticklabels()]
     named = {"video_ood": "% better →", "video_cost": "% ← better", "text_ood": "points better →"}
     assert labels == [f"Statement of {claim} ({unit})" for claim, unit in named.items()]
     assert "reproduced\n8 seeds, 27 settings" in words and "not tested" in words
@@ -57,21 +63,20 @@ def test_the_exploratory_claims_are_left_out(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_synthetic_data_are_named_at_every_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = card().assign(verdict="not tested")
-    axes, words = drawn(monkeypatch, fake_params(), rows)
-    assert words.count("not tested (synthetic)") == 3 and markers(axes, "o") == []
+    panels, words = drawn(monkeypatch, fake_params(), rows)
+    assert words.count("not tested (synthetic)") == 3 and not [axes for axes in panels if markers(axes, "o")]
 
 
 def test_a_missing_interval_is_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    axes, _ = drawn(monkeypatch, fake_params(REAL), card().assign(low=np.nan, high=np.nan))
-    assert len(markers(axes, "o")) == 2
-    segments = [s for found in axes.collections if hasattr(found, "get_segments") for s in found.get_segments()]
-    assert segments == []
+    panels, _ = drawn(monkeypatch, fake_params(REAL), card().assign(low=np.nan, high=np.nan))
+    assert [len(markers(axes, "o")) for axes in panels] == [1, 1, 0]
+    assert not [segment for axes in panels for segment in segments(axes)]
 
 
 def test_the_real_scorecard_draws_too() -> None:
     params = fake_params()
     figure = fig_forest.render(fake_results(params), params)
-    assert figure.get_figwidth() == style.TEXT and len(figure.axes[0].get_yticklabels()) == 6
+    assert figure.get_figwidth() == style.TEXT and len(figure.axes[::2]) == 6
 
 
 def test_no_rows_no_figure() -> None:
@@ -87,7 +92,9 @@ def test_each_model_stands_below_its_claim_and_is_hollow_where_it_is_left_out(
         both | {"model": "ut", "estimate": 0.01, "why": ""},
         both | {"model": "dust", "estimate": 0.015, "why": "P4"},
     ]
-    axes, words = drawn(monkeypatch, fake_params(REAL), card(), pd.DataFrame(rows, columns=scorecard.BY_MODEL))
+    made = pd.DataFrame(rows, columns=scorecard.BY_MODEL)
+    (axes, *others), words = drawn(monkeypatch, fake_params(REAL), card(), made)
+    assert not [panel for panel in others if markers(panel, "s")], "below its own claim"
     first, second = fig_forest.CLAIM + fig_forest.MODEL * np.array([0.5, 1.5])
     assert np.array(markers(axes, "s")) == pytest.approx(np.array([(1.0, first), (1.5, second)]))
     faces = [line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "s"]
@@ -100,7 +107,7 @@ def test_a_claim_of_one_model_names_it_and_has_no_row_for_it(monkeypatch: pytest
     row = {"claim": "video_ood", "low": 0.0, "high": 0.02, "unit": "percent", "model": "ut", "estimate": 0.01}
     row |= {"datasets": "ucsd"}
     models = pd.DataFrame([row | {"why": ""}], columns=scorecard.BY_MODEL)
-    axes, words = drawn(monkeypatch, fake_params(REAL), card(), models)
+    (axes, *_), words = drawn(monkeypatch, fake_params(REAL), card(), models)
     assert not markers(axes, "s") and any(text.endswith(", UT") for text in words)
-    axes, words = drawn(monkeypatch, fake_params(REAL), card(), models.assign(why="P4"))
+    (axes, *_), words = drawn(monkeypatch, fake_params(REAL), card(), models.assign(why="P4"))
     assert len(markers(axes, "s")) == 1 and "UT (UCSD)" in words, "what is left out keeps its reason"

@@ -22,20 +22,21 @@ TITLE = "The primary claims, and what became of them"
 CAPTION = """
 Ours, not the paper's. Each primary claim of the scorecard: the estimate with its 95 % interval over seeds and
 test items (percent of log-RMSE for video, points of accuracy for text and language models), the smallest effect
-of interest or the margin (band), and the paper's own value where its tables give one (diamond). A price is good
-where it is small, all else where it is large. Below it each of its models by itself (square) if they are several,
-first those that the claim is made of; where one fails a precondition on a data set it is hollow, and no part of
-it. A claim that is not tested has no estimate of its own.
+of interest or the margin (band), and the paper's own value where its tables give one (diamond); each claim has a
+scale of its own. A price is good where it is small, all else where it is large. Below it each of its models by
+itself (square) if they are several, first those that the claim is made of; where one fails a precondition on a
+data set it is hollow, and no part of it. A claim that is not tested has no estimate of its own.
 """
 PARAMETERS = ["eps", "text.eps", "lm.eps", "comparison", "profiles.${profile}.video.seeds"]
 TASKS = ("video", "text", "lm")
-CLAIM, MODEL, MORE = 0.46, 0.24, 0.09  # inches a row, and each further line of a reason
+CLAIM, MODEL, MORE = 0.46, 0.22, 0.09  # inches a row, and each further line of a reason
+SCALE = 0.3  # inches of a claim's scale
 LINE, REASON = 42, 36  # characters of a line of a claim's words, and of why a model is left out
 UNITS = {"percent": "%", "points": "points", "plain": ""}
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
-    """One row a claim. Raises UserError without rows."""
+    """One panel a claim. Raises UserError without rows."""
     curves.required(results, "evaluate_video, evaluate_text or evaluate_lm", profile=params.profile)
     return forest(*scorecard.with_models(results, params), params)
 
@@ -43,41 +44,51 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 def forest(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> Figure:
     """The same of a scorecard and its claims on each model alone."""
     synthetic = style.synthetic(params, TASKS)
-    rows = _rows(card[card["group"] == "primary"], models.iloc[: 0 if synthetic else None])
-    heights = np.array([_height(row) for row in rows])
-    places = np.cumsum(heights) - heights / 2
-    whole = float(heights.sum())
-    figure = style.sheet(params, style.TEXT, 0.9 + whole, TASKS)
-    axes, verdicts = figure.subplots(1, 2, sharey=True, width_ratios=[2, 1])
-    for place, row in zip(places, rows, strict=True):
-        if "model" in row:
-            _draw_model(axes, place, row)
-            verdicts.text(0.0, place, _left_out(row), va="center", fontsize=6, color=style.GREY)
-        else:
-            _draw(axes, place, row)
-            verdicts.text(0.0, place, _verdict(row, synthetic), va="center", fontsize=7, weight="bold")
-    axes.axvline(0, color=style.GREY, linewidth=0.8)
-    axes.set_yticks(places, [_named(row, params) for row in rows])
-    for label, row in zip(axes.get_yticklabels(), rows, strict=True):
-        label.set(**({"fontsize": 6, "color": style.GREY} if "model" in row else {"fontsize": 7}))
-    axes.set_ylim(whole, 0)
-    axes.grid(axis="y", visible=False)
-    axes.set_xlabel("effect (% or points)")
-    verdicts.set_axis_off()
+    claims = _claims(card[card["group"] == "primary"], models.iloc[: 0 if synthetic else None])
+    heights = [sum(map(_height, rows)) for rows in claims]
+    figure = style.sheet(params, style.TEXT, 0.9 + sum(heights) + SCALE * len(claims), TASKS)
+    panels = figure.subplots(
+        len(claims), 2, squeeze=False, sharey="row", width_ratios=[2, 1], height_ratios=heights
+    )
+    for (axes, words), rows in zip(panels, claims, strict=True):
+        _panel(axes, words, rows, synthetic)
+        axes.set_yticklabels([_named(row, params) for row in rows])
+        for label, row in zip(axes.get_yticklabels(), rows, strict=True):
+            label.set(**({"fontsize": 6, "color": style.GREY} if "model" in row else {"fontsize": 7}))
+    panels[-1, 0].set_xlabel("effect in % or points; each claim has a scale of its own")
     _legend(figure)
     return figure
 
 
-def _rows(card: pd.DataFrame, models: pd.DataFrame) -> list[dict[str, Any]]:
-    """The claims, each with its models that have a number behind it; one that has a single model is `of` it."""
+def _panel(axes: Axes, words: Axes, rows: list[dict[str, Any]], synthetic: bool) -> None:
+    """A claim and its models from top to bottom, and beside each what is said of it."""
+    heights = np.array([_height(row) for row in rows])
+    places = np.cumsum(heights) - heights / 2
+    for place, row in zip(places, rows, strict=True):
+        if "model" in row:
+            _draw_model(axes, place, row)
+            words.text(0.0, place, _left_out(row), va="center", fontsize=6, color=style.GREY)
+        else:
+            _draw(axes, place, row)
+            words.text(0.0, place, _verdict(row, synthetic), va="center", fontsize=7, weight="bold")
+    axes.axvline(0, color=style.GREY, linewidth=0.8)
+    axes.set_yticks(places)
+    axes.set_ylim(heights.sum(), 0)
+    axes.grid(axis="y", visible=False)
+    axes.tick_params(axis="x", labelsize=6)
+    words.set_axis_off()
+
+
+def _claims(card: pd.DataFrame, models: pd.DataFrame) -> list[list[dict[str, Any]]]:
+    """Each claim, followed by its models that have a number behind it; one that has a single model is `of` it."""
     found = []
     for claim in card.to_dict("records"):
         own = models[(models["claim"] == claim["claim"]) & models["estimate"].notna()]
         own = own.assign(out=own["why"] != "").sort_values(["out", "model"], kind="stable")
         if len(own) == 1 and not own["why"].item() and claim["verdict"] != NOT_TESTED:
-            found.append(claim | {"of": own["model"].item()})
+            found.append([claim | {"of": own["model"].item()}])
         else:
-            found += [claim, *own.to_dict("records")]
+            found.append([claim, *own.to_dict("records")])
     return found
 
 
@@ -92,10 +103,8 @@ def _draw_model(axes: Axes, place: float, row: dict[str, Any]) -> None:
 
 
 def _draw(axes: Axes, place: float, row: dict[str, Any]) -> None:
-    """The band, the estimate and the paper's value of one claim, in percent or points."""
-    axes.fill_betweenx(
-        [place - 0.36 * CLAIM, place + 0.36 * CLAIM], -100 * row["effect"], 100 * row["effect"], color="#e8eef5"
-    )
+    """The band (of the whole panel), the estimate and the paper's value of one claim, in percent or points."""
+    axes.axvspan(-100 * row["effect"], 100 * row["effect"], color="#e8eef5", zorder=0)
     value, low, high = (100 * float(row[key]) for key in ("estimate", "low", "high"))
     if row["verdict"] != NOT_TESTED and np.isfinite(value):
         reach = [[value - low], [high - value]] if np.isfinite(low + high) else None
