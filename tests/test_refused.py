@@ -1,33 +1,15 @@
 """params.yaml is read strictly: whatever is wrong ends in one message that names where and what is allowed."""
 
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from descent.cells import Cell
 from descent.config import load
-from descent.errors import UserError, run
+from descent.errors import UserError
 from descent.former import MOVED
-from descent.tasks.common.items import budget_of, setting, settings_by_arm
-from stages import train, train_studies
-from tests.fakes.core import (
-    enter_project,
-    environment,
-    make_project,
-    serially,
-    small_params,
-    values,
-    write_params,
-)
-
-BUDGET = "profiles.demo.video"
-DUST = f"{BUDGET}.models.dust"
-BLURRED = {"video.evaluation.shifts": ["gaussian", "blur"], "shifts.blur": {"levels": [1.0, 30.0]}}
-URL = {"url": "http://example.org/a.zip"}
+from tests.fakes.core import values, write_params
+from tests.fakes.dust import BUDGET
 
 
 def refused(folder: Path, text: str | None = None, changes: dict[str, Any] | None = None) -> str:
@@ -134,87 +116,6 @@ def test_a_wrong_value_is_refused_with_its_path(tmp_path: Path, changes: dict, p
     assert "params.yaml is not right" in message and "pydantic" not in message
 
 
-CELL = Cell("video", "ucsd", "dust", "constrained", 3, 0.13, 0)
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        (
-            {"objectives.constrained.rho2": 1.0},
-            "objectives.constrained of dust on ucsd is not right:\n  rho2: unknown",
-        ),
-        ({"objectives.constrained.rho": float("inf")}, "rho: Input should be a finite number"),
-        ({"objectives.constrained.models.dust": {"alpha": 1.0}}, "alpha: Input should be less than 1, not 1.0"),
-        (
-            {"objectives.constrained.models.dust": {"alpha": 0.9, "R0": 1.0, "margin": 0.1}},
-            "alpha 0.9 and margin 0.1 leave a layer no loss: lower one",
-        ),
-        ({f"{DUST}.arms.constrained.dual_lr": "1"}, "dual_lr: Input should be a valid number, not '1'"),
-        ({f"{DUST}.arms.constrained": {"dual_lr": None}}, "dual_lr: Input should be a valid number"),
-        ({"objectives.constrained.datasets": {"ucsd": {"dust": {"beta": 1}}}}, "beta: unknown key"),
-        ({"objectives.constrained.warmup_epochs": 4}, "warmup_epochs 4 leaves none of the 4 epochs to the duals"),
-    ],
-)
-def test_a_wrong_value_of_an_objective_is_refused_with_its_section(changes: dict, told: str) -> None:
-    with pytest.raises(UserError) as error:
-        setting(small_params(changes), CELL)
-    assert told in str(error.value) and "pydantic" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        (
-            {f"{DUST}.lr": "1e-3"},
-            "profiles.demo.video.models.dust is not right:\n  lr: Input should be a valid number",
-        ),
-        ({f"{DUST}.lr": 0}, "lr: Input should be greater than 0"),
-        ({f"{DUST}.atoms": 60}, "atoms: a separable DCT dictionary needs a square number"),
-        ({f"{BUDGET}.tokens": 1}, "tokens: Input should be greater than or equal to 2"),
-        ({f"{DUST}.tokens": 1}, "tokens: Input should be greater than or equal to 2"),
-        ({f"{DUST}.atom": 64}, "atom: unknown key"),
-        ({f"{DUST}.layers": [0]}, "layers.0: Input should be greater than or equal to 1"),
-    ],
-)
-def test_a_wrong_value_of_a_budget_is_refused_with_its_section(changes: dict, told: str) -> None:
-    with pytest.raises(UserError) as error:
-        budget_of(small_params(changes), "dust")
-    assert told in str(error.value) and "pydantic" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"models.ut.residual": 1}, "models.ut is not right:\n  residual: Input should be a valid boolean"),
-        ({"models.ut.residual": "true"}, "residual: Input should be a valid boolean"),
-        ({"models.ut.arms": {"constrained": {"residul": True}}}, "residul: unknown key"),
-    ],
-)
-def test_a_wrong_value_of_a_model_is_refused_with_its_section(changes: dict, told: str) -> None:
-    with pytest.raises(UserError) as error:
-        settings_by_arm(small_params(changes), "ut")
-    assert told in str(error.value) and "pydantic" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"profiles.demo.data.ucsd": URL}, "data.ucsd is not right:\n  name exactly one of generate, path, url"),
-        ({"profiles.demo.data.ucsd": {"generate": None} | URL}, "a url needs its sha256"),
-        ({"profiles.demo.data.ucsd.sha256": "0" * 64}, "sha256 belongs to a url"),
-        (
-            {"profiles.demo.data.ucsd": {"generate": None, "sha256": "2329"} | URL},
-            "sha256: String should match pattern",
-        ),
-    ],
-)
-def test_a_wrong_source_is_refused_with_its_section(changes: dict, told: str) -> None:
-    with pytest.raises(UserError) as error:
-        small_params(changes).source("video", "ucsd")
-    assert told in str(error.value) and "profiles.demo.data.ucsd" in str(error.value)
-
-
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
@@ -309,51 +210,3 @@ def test_values_that_only_a_later_stage_would_stumble_over_are_refused(tmp_path:
 
 def test_a_date_is_a_wrong_type_like_any_other(tmp_path: Path) -> None:
     refused(tmp_path, text="profile: 2020-01-01")
-
-
-@pytest.mark.slow
-def test_a_stage_ends_with_one_message_and_no_traceback(tmp_path: Path) -> None:
-    write_params(make_project(tmp_path / "project"), {"eps": -1})
-    command = [sys.executable, "-m", "stages.train", "video", "ucsd", "dust"]
-    found = subprocess.run(command, cwd=tmp_path / "project", env=environment(), capture_output=True, text=True)
-    assert found.returncode == 1 and "eps: Input should be greater than or equal to 0" in found.stderr
-    assert "Traceback" not in found.stderr and "train.py" in found.stderr
-
-
-@pytest.mark.parametrize(
-    ("changes", "words", "told"),
-    [
-        ({"eps": -1}, ("video", "ucsd", "dust"), "eps: Input should be greater than or equal to 0"),
-        (BLURRED, ("video", "ucsd", "dust"), "shifts.blur is not right:\n  levels.1: "),
-        (BLURRED | {"executor": "ray"}, ("video", "ucsd", "dust"), "shifts.blur is not right:\n  levels.1: "),
-        ({}, ("video", "ucsd", "vti"), "video model: unknown name 'vti'; known:"),
-        ({}, ("video", "ucsd", "roberta"), "roberta is a model of text, not of video"),
-        ({}, ("video", "ped3", "dust"), "video data set: unknown name 'ped3'; known: avenue, shanghaitech, ucsd"),
-        ({}, ("film", "ucsd", "dust"), "unknown"),
-        ({}, ("video", "avenue", "dust"), "dvc repro --force preprocess_video@avenue"),
-    ],
-)
-def test_what_is_wrong_ends_a_stage_with_its_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict, words: tuple[str, ...], told: str
-) -> None:
-    write_params(tmp_path, changes)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(signal, "signal", lambda *_: None)  # a stage's answers to signals are not pytest's
-    monkeypatch.setattr("descent.runner.executor.use", lambda _: None)  # nor is its executor that of other tests
-    with pytest.raises(SystemExit) as ended:
-        run(train.main, *words)
-    assert told in ended.value.code and not Path("data/runs/video/ucsd/dust").exists()
-
-
-def test_no_study_is_trained_where_a_shift_of_the_task_of_one_is_not_right(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    enter_project(tmp_path / "project", monkeypatch)
-    trained = serially(monkeypatch)
-    monkeypatch.setattr("descent.runner.executor.use", lambda _: None)
-    write_params(Path(), BLURRED | {"studies": ["infeasible"]})
-    with pytest.raises(UserError, match=r"shifts\.blur is not right"):
-        train_studies.main()
-    assert trained == []
-    write_params(Path(), BLURRED | {"studies": ["infeasible"], "video.models": ["ut"]})
-    train_studies.main()  # which are none, as their model is not in use

@@ -6,6 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from descent.analysis import effects, preconditions
+from descent.analysis.case import Case
+from descent.analysis.claims import CLAIMS
+from descent.analysis.evidence import Evidence
 from descent.analysis.results import ABSENT
 from descent.analysis.shifts import others
 from descent.config import Params
@@ -17,6 +21,7 @@ PATHS = {
 }
 RESAMPLES = 16
 ARMS = ("constrained", "unconstrained")
+OURS = {"experiment": "video", "arm": "constrained"}
 LOG_RMSE = {"in": 2.0, "out_of": 2.5}
 ZERO_RMSE = 120.0
 ENDS = (0.15, 0.6)  # the lowest and the highest level of other shifts
@@ -172,3 +177,13 @@ def everything(seeds: int = 8, noise: float = 0.001, **effects: float) -> pd.Dat
     made.accuracy("resilience", "imdb", "roberta", varied=("decay", ""), **effects)
     rows = made.table()
     return rows.drop_duplicates([name for name in rows if name != "value"])  # studies share a plateau
+
+
+def why(results: pd.DataFrame, claim: str, params: Params | None = None) -> str:
+    """What stands against the claim, then against its models."""
+    evidence = Evidence(results, params or real_params())
+    case = Case(claim, CLAIMS[claim], effects.of_claim(claim, evidence), evidence)
+    if said := preconditions.real_data(case):
+        return said
+    said = [preconditions.failed(case), *preconditions.failed_by_place(case).values()]
+    return "; ".join(dict.fromkeys(filter(None, said)))

@@ -1,6 +1,8 @@
 """A finished run to publish and to report on, made up."""
 
 import math
+import subprocess
+from pathlib import Path
 
 import pandas as pd
 
@@ -28,6 +30,7 @@ META = {
     "frames": {"train": 300, "validation": 60, "test": 120},
     "clips": {"train": [["a", 0, 300]], "validation": [["b", 0, 60]], "test": [["c", 0, 60], ["d", 60, 60]]},
 }
+README = "# Title\n<!-- evidence -->\nold words\n<!-- /evidence -->\nthe rest\n"
 
 MODELS = pd.DataFrame(
     [
@@ -83,3 +86,14 @@ GAINS |= {"gain_in": -0.002, "gain_in_low": math.nan, "gain_in_high": math.nan}
 
 def part(report: str, title: str) -> str:
     return report.split(f"## {title}\n")[1].split("\n## ")[0]
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def commit(root: Path) -> None:
+    who = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]
+    for words in (["init", "-q"], ["add", "data/evidence"], [*who, "commit", "-q", "-m", "protocol"]):
+        subprocess.run(["git", *words], cwd=root, check=True)

@@ -44,6 +44,9 @@ ENCODER = RATES | {
 }
 STUDY = {"task": "text", "dataset": DATASET, "model": "ut_text", "eps": 0.4}
 BUDGET = "profiles.demo.text"
+ARMS = ("constrained", "unconstrained")
+SHORT = {f"{BUDGET}.seeds": [0], f"{BUDGET}.models.ut_text.layers": [2], f"{BUDGET}.models.ut_text.epochs": 1}
+RATE = {"text.search": {"arms": {"constrained": ["dual_lr", "rho"], "unconstrained": ["lr"]}}}
 TEXT = {
     "text.eps": 0.4,
     "text.datasets": [DATASET],
@@ -165,6 +168,10 @@ def evaluate_text(params: Params, word: str) -> pd.DataFrame:
         return evaluate_cells(params, word)
     alone = params.model_copy(update={"text": params.text.model_copy(update={"models": [word]})})
     return evaluate_cells(alone, "text", DATASET)
+
+
+def scored(word: str, **changes: object) -> pd.DataFrame:
+    return evaluate_text(text_params(SHORT | changes), word)
 
 
 def fed(tokens: Tokens, model: str, changes: dict[str, Any] | None = None) -> Feed:

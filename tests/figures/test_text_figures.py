@@ -23,19 +23,9 @@ NAMES += ["fig10_mnli_robustness", "fig12_layer_ratios", "fig14_alpha_ablation",
 
 
 @pytest.fixture(scope="module")
-def params() -> Params:
-    return fake_params()
-
-
-@pytest.fixture(scope="module")
 def made_up(params: Params) -> pd.DataFrame:
     rows = fake_results(params)
     return rows[rows["experiment"] != "video"]
-
-
-@pytest.fixture
-def results(made_up: pd.DataFrame) -> pd.DataFrame:
-    return made_up.copy()
 
 
 def render(name: str, results: pd.DataFrame, params: Params) -> Figure:

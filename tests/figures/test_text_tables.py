@@ -13,21 +13,6 @@ from tests.fakes.results import change, fake_params, fake_results
 ROBERTA = {"experiment": "text", "dataset": "imdb", "model": "roberta", "eps": 0.4}
 
 
-@pytest.fixture(scope="module")
-def params() -> Params:
-    return fake_params()
-
-
-@pytest.fixture(scope="module")
-def made_up(params: Params) -> pd.DataFrame:
-    return fake_results(params)
-
-
-@pytest.fixture
-def results(made_up: pd.DataFrame) -> pd.DataFrame:
-    return made_up.copy()
-
-
 def test_table2_stands_beside_what_is_known_of_the_papers(results: pd.DataFrame, params: Params) -> None:
     change(results, 0.001, **ROBERTA, arm="constrained", seed=1, metric="validation_loss", layer=8)
     table = table2.build(results, params)

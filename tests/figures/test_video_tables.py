@@ -12,21 +12,6 @@ from descent.figures.video import table3_video_rmse as table3
 from tests.fakes.results import change, fake_params, fake_results
 
 
-@pytest.fixture(scope="module")
-def params() -> Params:
-    return fake_params()
-
-
-@pytest.fixture(scope="module")
-def made_up(params: Params) -> pd.DataFrame:
-    return fake_results(params)
-
-
-@pytest.fixture
-def results(made_up: pd.DataFrame) -> pd.DataFrame:
-    return made_up.copy()
-
-
 def table3_setting(table: pd.DataFrame, model: str = "dust") -> pd.Series:
     return select(table, dataset="ucsd", model=model, layers=5, eps=0.13).squeeze()
 

@@ -1,6 +1,6 @@
 """Where primal-dual training ends: closed forms, and cooper-optim step by step."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -19,13 +19,6 @@ from tests.fakes.core import small_params, small_problem
 CPU = torch.device("cpu")
 ERM = unconstrained.Arm([unconstrained.Settings()], 2, CPU)
 SETTINGS = small_params({"training": {"clip_norm": 1e9, "schedule": "constant", "betas": [0.0, 0.999]}}).training
-
-
-@pytest.fixture(autouse=True)
-def double() -> Iterator[None]:
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
 
 
 def arm_of(cells: int, layers: int, problem: Problem) -> constrained.Arm:

@@ -11,9 +11,8 @@ import torch
 from descent.cells import Cell
 from descent.errors import UserError
 from descent.runner.executor import Job, jobs, run_all
+from tests.fakes.stacks import CPU, STACKS
 
-CPU = torch.device("cpu")
-STACKS = [[Cell("video", "ucsd", "dust", "constrained", layers, 0.0, 0)] for layers in (2, 3, 5, 7)]
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
 

@@ -1,7 +1,6 @@
 """Arms that follow another's cells, and names that share cells."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ from descent.cells import Cell
 from descent.errors import UserError
 from descent.runner import store
 from descent.tasks.video.data import Prepared
-from tests.fakes.core import enter_project, evaluate_cells, item_of, serially, small_params, train_cells
+from tests.fakes.core import evaluate_cells, item_of, small_params, train_cells
 
 WORDS = ("video", "ucsd", "dust")
 REPLAYS = {
@@ -25,16 +24,6 @@ REPLAYS = {
     "profiles.demo.video": {"layers": [2], "eps": [0.5], "epochs": 6},
     "eps": 0.5,
 }
-
-
-@pytest.fixture
-def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
-    return enter_project(tmp_path / "project", monkeypatch)
-
-
-@pytest.fixture
-def trained(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    return serially(monkeypatch)
 
 
 @pytest.mark.slow

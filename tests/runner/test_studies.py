@@ -14,7 +14,6 @@ from descent.runner import items, scores, store
 from descent.runner.stored import Stored
 from descent.tasks.text.data import Tokens
 from stages import evaluate_studies, train_studies
-from tests.fakes.core import serially
 from tests.fakes.text import BUDGET, enter_text_project, evaluate_text, text_item, text_params, train_text
 
 MODEL = f"{BUDGET}.models.ut_text"
@@ -24,12 +23,6 @@ ARMS = ("constrained", "unconstrained")
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tokens:
     return enter_text_project(tmp_path / "project", monkeypatch)
-
-
-@pytest.fixture
-def trained(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The stacks that were trained, by their cells' names."""
-    return serially(monkeypatch)
 
 
 def test_a_study_takes_what_the_text_experiment_has_trained(project: Tokens, trained: list) -> None:

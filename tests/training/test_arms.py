@@ -14,15 +14,10 @@ from descent.components import names
 from descent.tasks.common.items import setting
 from descent.tasks.video.data import Prepared
 from descent.training.arm import Setting, columns
-from tests.fakes.core import fit, small_params, write_prepared
+from tests.fakes.core import fit, small_params
 
 CPU = torch.device("cpu")
 F = [[4.0, 5.0, 2.0, 1.0], [1.0, 0.5, 0.25, 3.0]]  # f_0 ... f_3 of two cells
-
-
-@pytest.fixture
-def prepared(tmp_path: Path) -> Prepared:
-    return write_prepared(tmp_path / "ucsd")
 
 
 @pytest.mark.parametrize(("weights", "shares"), [("uniform", [1 / 4] * 4), ("linear", [0.0, 1 / 6, 2 / 6, 3 / 6])])

@@ -13,14 +13,9 @@ from descent.models.parts.layers import dct
 from descent.tasks.video.batches import Batch, SequenceTask
 from descent.tasks.video.data import Prepared
 from descent.training.loop import Run, _select, clip
-from tests.fakes.core import fit, same, small_params, write_prepared
+from tests.fakes.core import fit, same, small_params
 
 ARMS = ("constrained", "unconstrained", "deep_supervision")
-
-
-@pytest.fixture
-def prepared(tmp_path: Path) -> Prepared:
-    return write_prepared(tmp_path / "ucsd")
 
 
 def stack(arm: str) -> list[Cell]:

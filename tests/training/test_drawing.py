@@ -8,7 +8,7 @@ import pytest
 from descent.training import loop
 from descent.training.drawing import in_turn
 from tests.fakes.core import fit, same, small_params, write_prepared
-from tests.training.test_loop import stack
+from tests.fakes.stacks import stack
 
 
 @pytest.mark.parametrize("steps", [1, 2, 5])

@@ -19,9 +19,9 @@ from descent.figures.parts import style
 from descent.io.folders import atomic_folder, write_text
 from descent.runner import store
 from tests.fakes.core import evaluate_cells, small_params, train_cells
+from tests.fakes.damage import WORDS
 from tests.faults.case import Case
 from tests.faults.cases.store import PARAMS, project
-from tests.runner.test_integrity import WORDS
 
 NEW_USER, NEW_MOUNTS, PRIVATE = 0x10000000, 0x00020000, (1 << 18) | (1 << 14)  # of unshare(2) and mount(2)
 DISK = 64 << 20  # bytes of the file system that is filled

@@ -9,9 +9,9 @@ from descent.io.folders import atomic_folder, write_text
 from descent.runner import integrity, store
 from stages import check_store
 from tests.fakes.core import evaluate_cells, small_params, train_cells
+from tests.fakes.damage import DAMAGE
 from tests.faults.case import Case
 from tests.faults.cases.store import PARAMS, WORDS, project
-from tests.runner.test_integrity import DAMAGE
 
 OVERRIDE = 1 << 1 | 1 << 2  # CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH
 CAPABILITIES = 0x20080522  # the version of the system's call

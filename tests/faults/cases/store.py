@@ -18,8 +18,8 @@ from descent.runner import store
 from descent.runner.checkpoints import FileCheckpoint
 from descent.runner.executor import jobs, run_all
 from tests.fakes.core import evaluate_cells, make_project, small_params, train_cells
+from tests.fakes.damage import BUDGET, DAMAGE, WORDS, cut, flip, weights_of
 from tests.faults.case import Case
-from tests.runner.test_integrity import BUDGET, DAMAGE, WORDS, cut, flip, weights_of
 
 PARAMS = BUDGET | {"profiles.demo.video": BUDGET["profiles.demo.video"] | {"epochs": 2}}
 CPU = torch.device("cpu")

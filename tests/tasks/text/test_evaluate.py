@@ -11,44 +11,30 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from descent.analysis import results
-from descent.analysis.select import TRAINED, measured
+from descent.analysis.select import measured
 from descent.analysis.trials import accuracy_columns
 from descent.cells import Cell
-from descent.errors import UserError
 from descent.models.ut_text import TextUT
 from descent.runner.items import Item
 from descent.tasks.common import scored as scoring
-from descent.tasks.text import evaluate as evaluation
 from descent.tasks.text.data import Tokens
-from descent.tasks.text.sweep import TextSweep
 from descent.training.noise import TEST, generator
-from tests.fakes.core import DIAGNOSED, seal, serially, train_cells
+from tests.fakes.core import DIAGNOSED, seal, train_cells
 from tests.fakes.text import (
+    ARMS,
     BUDGET,
     DATASET,
+    SHORT,
     by_hand,
-    enter_text_project,
     evaluate_text,
+    scored,
     shaken,
     text_params,
     train_text,
 )
 
-ARMS = ("constrained", "unconstrained")
-SHORT = {f"{BUDGET}.seeds": [0], f"{BUDGET}.models.ut_text.layers": [2], f"{BUDGET}.models.ut_text.epochs": 1}
-
 REPLICATED = ["area", "accuracy_in_distribution", "accuracy_out_of_distribution", "descending"]
 REPLICATED += ["ratio_mean", "ratio_median", "ratio_below_one"]
-
-
-@pytest.fixture
-def tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tokens:
-    serially(monkeypatch)
-    return enter_text_project(tmp_path / "project", monkeypatch)
-
-
-def scored(word: str, **changes: object) -> pd.DataFrame:
-    return evaluate_text(text_params(SHORT | changes), word)
 
 
 def of_arm(item: Item, arm: str) -> list[Cell]:
@@ -214,62 +200,6 @@ def test_two_arms_of_the_same_weights_score_the_same(tokens: Tokens) -> None:
     assert tables[0].query("metric == 'loss' and layer == 2")["value"].nunique() == 4, "one for each noise level"
 
 
-def test_a_stale_or_missing_cell_is_refused_and_a_study_is_scored(tokens: Tokens) -> None:
-    with pytest.raises(UserError, match="is missing: run `dvc repro`"):
-        scored("ut_text")
-    train_text(text_params(SHORT), "ut_text")
-    rates = {f"{BUDGET}.models.ut_text.arms": {"constrained": {"dual_lr": 0.06}}}
-    for changes in ({"objectives.constrained.models.ut_text.alpha": 0.3}, rates):
-        with pytest.raises(UserError, match="trained with other parameters"):
-            scored("ut_text", **changes)
-    item = train_text(text_params(SHORT), "alpha")
-    table = scored("alpha")
-    assert set(table["experiment"]) == {"alpha"} and set(table["varied"]) == {"", "0.05", "0.1"}
-    alpha = table.query("metric == 'alpha'").set_index("varied")["value"].to_dict()
-    assert alpha == {"0.05": 0.05, "0.1": 0.1} and len(item.cells) == 3
-
-
-def test_a_study_is_scored_under_the_shift_of_training_alone(tokens: Tokens) -> None:
-    shifts = {f"{BUDGET}.shifts": [TRAINED, "laplace"]}
-    for word in ("ut_text", "alpha"):
-        train_text(text_params(SHORT | shifts), word)
-    assert set(measured(scored("ut_text", **shifts))["shift"]) == {TRAINED, "laplace"}
-    assert set(measured(scored("alpha", **shifts))["shift"]) == {TRAINED}
-
-
-def test_of_a_stack_that_was_ended_the_shifts_that_were_done_are_kept_and_a_new_one_is_measured_alone(
-    tokens: Tokens, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    measured_shifts: list[str] = []
-    original = evaluation.sweep
-
-    def ended(*arguments: object) -> TextSweep:
-        measured_shifts.append(arguments[3].name)
-        if len(measured_shifts) == 3:
-            raise KeyboardInterrupt
-        return original(*arguments)
-
-    monkeypatch.setattr(evaluation, "sweep", ended)
-    every = [TRAINED, "laplace", "uniform"]
-    three = {f"{BUDGET}.shifts": every}
-    train_text(text_params(SHORT | three), "ut_text")
-    with pytest.raises(KeyboardInterrupt):
-        scored("ut_text", **three)
-    scored("ut_text", **three)
-    assert measured_shifts[3:] == ["uniform", *every], "what was left of the first arm, and the second one"
-    table = scored("ut_text", **{f"{BUDGET}.shifts": [*every, "sparse"]})
-    assert measured_shifts[7:] == ["sparse", "sparse"] and set(measured(table)["shift"]) == {*measured_shifts}
-
-
-def test_a_study_is_held_to_the_constraints_that_it_varies(tokens: Tokens) -> None:
-    train_text(text_params(SHORT), "alpha")
-    table = scored("alpha").query("metric in ('loss', 'violation') and split == 'test' and gamma == 0.4")
-    for varied, alpha in (("", 0.1), ("0.05", 0.05), ("0.1", 0.1)):
-        own = table[table["varied"] == varied].pivot(index="layer", columns="metric", values="value")
-        ratios = (own["loss"] / own["loss"].shift()).iloc[1:]
-        np.testing.assert_allclose(own["violation"].iloc[1:], ratios - (1 - alpha), atol=1e-6)
-
-
 def test_the_score_file_of_a_data_set_holds_every_model_and_arm(tokens: Tokens) -> None:
     arms = [*ARMS, "deep_supervision"]
     small = {f"{BUDGET}.models.distilbert.epochs": 1, "arms": arms, "text.models": ["ut_text", "distilbert"]}
@@ -295,35 +225,3 @@ def test_an_encoder_goes_through_both_stages_and_ends_without_its_dropout(tokens
     tables.append(evaluate_text(params, model))
     pd.testing.assert_frame_equal(*tables, check_exact=True)
     assert len(item.cells) == 4 and set(tables[0]["eps"]) == {0.0, 0.4}
-
-
-def test_experiments_that_share_cells_share_their_scores(tokens: Tokens) -> None:
-    train_text(text_params(SHORT), "ut_text")
-    main = scored("ut_text")
-    files = set(Path(".cells/scores").iterdir())
-    train_text(text_params(SHORT), "dual_lr")
-    table = scored("dual_lr")
-    assert len(set(Path(".cells/scores").iterdir()) - files) == 1, "the other value"
-    why = ["experiment", "varied"]
-    same = table[table["varied"] == "0.05"].drop(columns=why).reset_index(drop=True)
-    shared = main.query("eps == 0.4 and arm == 'constrained'").drop(columns=why).reset_index(drop=True)
-    pd.testing.assert_frame_equal(same, shared)
-    assert set(table["experiment"]) == {"dual_lr"} and set(main["varied"]) == {""}
-
-
-def test_other_shifts_of_embeddings_have_the_levels_of_their_energy_and_do_harm(tokens: Tokens) -> None:
-    shifts = ["uniform", "laplace", "sparse", "token_dropout"]
-    evaluation = {"text.evaluation": {"shifts": ["gaussian", *shifts]}}
-    train_text(text_params(SHORT), "ut_text")
-    table = scored("ut_text", **evaluation)
-    plain = scored("ut_text")
-    pd.testing.assert_frame_equal(table.query("shift == 'gaussian'").reset_index(drop=True), plain)
-    rows = table.query("shift != 'gaussian' and metric == 'loss' and layer == layers")
-    assert set(rows["shift"]) == set(shifts)
-    energies = text_params(evaluation).text.evaluation.energies
-    for shift, own in rows.groupby("shift"):
-        assert sorted(own["gamma"].unique()) == energies, shift
-    losses = rows.pivot(index=["shift", "arm", "eps"], columns="gamma", values="value")
-    assert losses.nunique(axis=1).eq(len(energies)).all(), "every level has its own noise"
-    by_shift = losses.groupby(["arm", "eps"]).nunique()
-    assert by_shift.eq(len(shifts)).all(axis=None), "and every shift"

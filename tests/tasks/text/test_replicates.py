@@ -1,7 +1,5 @@
 """Resamples of test texts: number 0 is the test set, the others are what single texts say they are."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,16 +10,9 @@ from descent.analysis.trials import accuracy_columns
 from descent.tasks.text.data import Tokens
 from descent.tasks.text.evaluate import _replicates
 from descent.tasks.text.sweep import TextSweep
-from tests.fakes.core import serially
-from tests.fakes.text import BUDGET, TEXTS, cells, enter_text_project, evaluate_text, text_params, train_text
+from tests.fakes.text import BUDGET, TEXTS, cells, evaluate_text, text_params, train_text
 
 SHORT = {f"{BUDGET}.seeds": [0], f"{BUDGET}.models.ut_text.layers": [2]}
-
-
-@pytest.fixture
-def tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tokens:
-    serially(monkeypatch)
-    return enter_text_project(tmp_path / "project", monkeypatch)
 
 
 def test_resample_0_is_the_test_set(tokens: Tokens) -> None:

@@ -3,8 +3,6 @@
 import inspect
 import json
 import math
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,56 +13,19 @@ from descent.analysis.select import measured, select
 from descent.cells import REFERENCES, Cell
 from descent.errors import UserError
 from descent.models.parts.denoiser import Pixels
-from descent.paths import runs_folder, scores_file, study_runs_folder
-from descent.runner import store
+from descent.paths import scores_file
 from descent.tasks.video import evaluate as evaluation
 from descent.tasks.video import units
 from descent.tasks.video.batches import SequenceTask
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.shifted import levels
 from descent.tasks.video.sweep import Sweep, sweep
-from tests.fakes.core import (
-    DIAGNOSED,
-    enter_project,
-    evaluate_cells,
-    item_of,
-    seal,
-    serially,
-    small_params,
-    train_cells,
-)
+from tests.fakes.core import DIAGNOSED, item_of, small_params
+from tests.fakes.dust import CELL, DUST, ITEM, OUT, evaluated, trained
 
-ITEM = ("video", "ucsd", "dust")
-OUT = runs_folder(*ITEM)
-CELL = ["arm", "layers", "eps"]
-DUST = {"video.models": ["dust"]}
 REPLICATES = {
     f"{name}_replicate" for name in ("descending", "log_rmse_in_distribution", "log_rmse_out_of_distribution")
 }
-
-
-@pytest.fixture
-def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
-    serially(monkeypatch)
-    return enter_project(tmp_path / "project", monkeypatch)
-
-
-def test_the_sweep_has_every_training_level_once(prepared: Prepared) -> None:
-    params = small_params({"eps": 0.13, "video.evaluation": {"gammas": [1, 0.0, 0.25, 0.5]}})
-    assert levels(params, "gaussian") == [0.0, 0.13, 0.25, 0.5, 1.0]
-    assert levels(params, "gaussian", [0.3]) == [0.0, 0.13, 0.25, 0.3, 0.5, 1.0]
-    assert levels(params, "salt_and_pepper", [0.3]) == params.video.evaluation.energies
-    assert levels(params, "blur", [0.3]) == params.shifts["blur"]["levels"]
-
-
-def trained(**changes: object) -> None:
-    train_cells(small_params(DUST | changes), *ITEM)
-
-
-def evaluated(references: bool = False, **changes: object) -> pd.DataFrame:
-    """The rows of the trained cells, or those of the maps that learn nothing."""
-    table = evaluate_cells(small_params(DUST | changes), *ITEM[:2])
-    return table[table["arm"].isin(list(REFERENCES)) == references]
 
 
 def test_cells_are_tested_in_a_precision_of_their_own(prepared: Prepared) -> None:
@@ -196,68 +157,6 @@ def test_what_has_no_number_has_no_row() -> None:
     assert [row["metric"] for row in rows] == ["loss", "rmse", "rmse_clipped"], "PSNR is infinite, SSIM unknown"
 
 
-def test_verdicts_are_read_by_the_problem_of_the_study(prepared: Prepared) -> None:
-    params, out = small_params({"study.infeasible": {"layers": 1}}), study_runs_folder("infeasible")
-    train_cells(params, "infeasible")
-    cell = Cell("infeasible", "ucsd", "dust", "constrained", 1, 0.3, 0)
-    (out / cell.name / "history.csv").write_text(
-        "epoch,layer,loss_validation,loss_train,clipped\n"
-        "1,0,9,9,0\n1,1,9,9,0\n2,0,0.02,9,0\n2,1,0.01,9,0\n3,0,9,9,0\n3,1,9,9,0\n"
-    )
-    seal(out / cell.name, epoch=2, diverged=True)
-    table = evaluate_cells(params, "infeasible")
-    assert set(table["experiment"]) == {"infeasible"} and set(table["varied"]) == {""}
-    assert set(table["arm"]) == {"constrained", "unconstrained"}, "and no map that learns nothing"
-    assert 0.3 in set(table.query("split == 'test'")["gamma"])
-    rows = table.query("split == 'validation' and arm == 'constrained'")
-    rows = rows[~rows["metric"].isin(DIAGNOSED)]
-    values = rows.set_index(["metric", "layer"])["value"].to_dict()
-    assert values == pytest.approx(
-        {
-            ("validation_loss", 0): 0.02,
-            ("validation_loss", 1): 0.01,
-            ("violation", 0): 0.02 / 0.01 - 1,  # its own R0 and alpha = 0.9
-            ("violation", 1): 0.5 - 0.1,
-            ("feasible", 1): 0.0,
-            ("diverged", 1): 1.0,
-            ("epoch", 1): 2.0,
-            ("lr", 1): 0.01,
-            ("dual_lr", 1): 0.05,
-            ("alpha", 1): 0.9,
-            ("rho", 1): 20.0,
-        }
-    )
-
-
-def test_a_cell_that_diverged_is_not_feasible_whatever_it_held_to_before(prepared: Prepared) -> None:
-    params, out = small_params({"study.infeasible": {"layers": 1}}), study_runs_folder("infeasible")
-    train_cells(params, "infeasible")
-    cell = Cell("infeasible", "ucsd", "dust", "constrained", 1, 0.3, 0)
-    header = "epoch,layer,loss_validation,loss_train,clipped\n"
-    history = f"{header}2,0,0.009,1,0\n2,1,0.0008,1,0\n"  # R0 = .01 and alpha = .9 are met
-    for diverged, feasible in ((False, 1.0), (True, 0.0)):
-        (out / cell.name / "history.csv").write_text(history)
-        seal(out / cell.name, epoch=2, diverged=diverged)
-        shutil.rmtree(store.root() / "scores", ignore_errors=True)
-        rows = evaluate_cells(params, "infeasible").query("arm == 'constrained' and metric == 'feasible'")
-        assert rows.query("split == 'validation'")["value"].tolist() == [feasible]
-        assert diverged is False or rows["value"].eq(0).all()
-
-
-def test_a_cell_that_diverged_before_its_first_validation_has_no_validation_losses(prepared: Prepared) -> None:
-    limit = {"training.diverged_above": 1e-6}
-    trained(**limit)
-    table = evaluated(**limit)
-    verdicts = {"feasible": [0.0], "diverged": [1.0], "epoch": [0.0], "lr": [0.01]}
-    own = {"constrained": {"dual_lr": [0.05], "alpha": [0.2], "rho": [20.0]}, "unconstrained": {}}
-    for arm, numbers in own.items():
-        rows = select(table, arm=arm)
-        rows = rows[~rows["metric"].isin(DIAGNOSED)]
-        values = rows.groupby(["split", "metric"])["value"].unique().map(list).to_dict()
-        expected = {("validation", name): found for name, found in (verdicts | numbers).items()}
-        assert values == expected | {("test", "feasible"): [0.0]}
-
-
 @pytest.mark.slow
 def test_cells_scored_before_are_not_swept_again(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     swept: list[int] = []
@@ -290,57 +189,6 @@ def test_a_stale_or_missing_cell_is_refused(prepared: Prepared) -> None:
     trained()
     with pytest.raises(UserError, match="trained with other parameters"):
         evaluated(**{"objectives.constrained": {"alpha": 0.3}})
-
-
-@pytest.mark.slow
-def test_salt_and_pepper_has_rows_of_its_own_levels_and_none_of_training(prepared: Prepared) -> None:
-    levels = [0.0, 0.3, 0.9]
-    both = {
-        "video.evaluation": {"shifts": ["gaussian", "salt_and_pepper"]},
-        "shifts.salt_and_pepper": {"levels": levels},
-    }
-    trained()
-    before = evaluated()
-    table = evaluated(**both)
-    pd.testing.assert_frame_equal(
-        select(table, shift="gaussian").reset_index(drop=True), before.reset_index(drop=True)
-    )
-    rows = select(table, shift="salt_and_pepper")
-    assert set(rows["split"]) == {"test"}
-    resampled = rows["metric"].isin(["log_rmse_replicate", "test_items"])
-    own = set(rows[~resampled]["metric"])
-    assert own == {"loss", "rmse", "rmse_clipped", "psnr"}, "no verdicts"
-    assert set(rows[~resampled]["gamma"]) == set(levels)
-    assert set(rows["arm"]) == {"constrained", "unconstrained"} and set(rows["eps"]) == {0.0, 0.13, 0.5}
-    clean, calm, loud = (
-        select(own, metric="rmse", gamma=level).set_index(CELL)["value"].sort_index()
-        for own, level in ((before, 0.0), (rows, 0.0), (rows, 0.9))
-    )
-    pd.testing.assert_series_equal(calm, clean, rtol=1e-5)  # of the amount 0 they are the clean inputs
-    assert (loud > calm).all()
-    logs = np.log(select(rows, metric="rmse")["value"]).groupby([rows[key] for key in CELL]).mean()
-    resamples = select(rows, metric="log_rmse_replicate")
-    first = select(resamples, bin=0.0).set_index(CELL)["value"].sort_index()
-    pd.testing.assert_series_equal(first, logs, check_names=False, rtol=1e-9)
-    assert set(resamples["bin"]) == set(map(float, range(8)))
-
-
-@pytest.mark.slow
-def test_frames_in_another_order_change_nothing_for_models_without_an_order(prepared: Prepared) -> None:
-    """The negative control: UT and DUST are equivariant to the order of tokens."""
-    shifts = {"shifts": ["gaussian", "shuffled_frames", "repeated_frames"]}
-    table = {}
-    for model in ("ut", "dust"):
-        changes = {"video.models": [model], "video.evaluation": shifts}
-        train_cells(small_params(changes), "video", "ucsd", model)
-        rows = select(evaluate_cells(small_params(changes), "video", "ucsd"), split="test")
-        table[model] = rows[rows["metric"].isin(["loss", "rmse", "rmse_clipped"])]
-        rmse = select(table[model], shift="shuffled_frames").set_index([*CELL, "metric", "layer"])
-        still, moved = (select(rmse, gamma=level)["value"].sort_index() for level in (0.0, 1.0))
-        assert len(still) > 10 and (still[still > 0] > 1e-6).all()
-        pd.testing.assert_series_equal(moved, still, rtol=1e-4)
-        repeated = select(table[model], shift="repeated_frames", metric="rmse", gamma=0.4)
-        assert (repeated["value"].to_numpy() > 1.001 * still.xs("rmse", level="metric").min()).all()
 
 
 def test_the_rows_of_a_data_set_are_in_its_file(prepared: Prepared) -> None:

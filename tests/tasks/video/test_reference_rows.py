@@ -14,27 +14,14 @@ from descent.cells import REFERENCES, grid
 from descent.tasks.video.data import Prepared, load
 from descent.tasks.video.reference_rows import references
 from descent.tasks.video.references import Filter, Once
-from tests.fakes.core import (
-    TOKENS,
-    enter_project,
-    serially,
-    small_params,
-)
+from tests.fakes.core import TOKENS, small_params
+from tests.fakes.dust import DUST
 from tests.fakes.vit import VIT, build
 
-ITEM = ("video", "ucsd", "dust")
-CELL = ["arm", "layers", "eps"]
-DUST = {"video.models": ["dust"]}
 SAID = small_params().components["shifts"]
 OF_ENERGY = [
     name for name, said in SAID.items() if said["ENERGY"] and "video" in said["TASKS"] and name != TRAINED
 ]
-
-
-@pytest.fixture
-def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
-    serially(monkeypatch)
-    return enter_project(tmp_path / "project", monkeypatch)
 
 
 def references_of(changes: dict) -> pd.DataFrame:

@@ -1,0 +1,67 @@
+"""Which cells train together: those of one depth, arm and rate, as many as fit."""
+
+from descent.arms import constrained, unconstrained
+from descent.cells import Cell
+from descent.runner.stacks import plan
+from descent.schema import Schema
+from descent.training.arm import Setting
+from tests.fakes.core import small_problem
+
+CONSTRAINED = constrained.Settings(**small_problem().model_dump())
+
+
+def asked(lr: float = 0.1, values: Schema | None = CONSTRAINED) -> Setting:
+    """The setting of a constrained cell, or of one of the other arm."""
+    arm = "constrained" if values is not None else "unconstrained"
+    return Setting(arm, lr, values or unconstrained.Settings())
+
+
+def test_stacks_are_cells_of_one_depth_as_many_as_fit() -> None:
+    cells = [
+        Cell("video", "ucsd", "dust", "constrained", layers, float(eps), 0)
+        for layers, count in ((2, 5), (3, 1), (5, 2))
+        for eps in range(count)
+    ]
+    settings = dict.fromkeys(cells, asked())
+    assert [len(stack) for stack in plan(cells, settings, elements=10, limit=29)] == [2, 2, 2, 1, 1]
+    assert [len(stack) for stack in plan(cells, settings, elements=10, limit=1000)] == [5, 2, 1]
+    assert [len(stack) for stack in plan(cells, settings, elements=10, limit=3)] == [1] * 8
+    stacks = plan(cells, settings, 10, 29)
+    assert sorted(map(str, cells)) == sorted(str(cell) for stack in stacks for cell in stack)
+    costs = [sum(cell.layers for cell in stack) for stack in stacks]
+    assert costs == sorted(costs, reverse=True), "the longest first"
+    assert plan([], {}, 10, 29) == []
+
+
+def test_cells_of_another_rate_arm_or_where_asked_seed_do_not_share_a_stack() -> None:
+    arms = (("constrained", 0.1), ("constrained", 0.2), ("unconstrained", 0.1))
+    settings = {
+        Cell("text", "imdb", "ut_text", arm, 3, eps, seed): asked(
+            lr, CONSTRAINED if arm == "constrained" else None
+        )
+        for seed in (0, 1)
+        for (arm, lr), values in zip(arms, (CONSTRAINED, CONSTRAINED, None), strict=True)
+        for eps in ((0.0, 0.5) if lr == 0.1 else (0.25,))
+    }
+
+    def grouped(seeds_apart: bool) -> set[frozenset[tuple]]:
+        stacks = plan(list(settings), settings, 1, 1000, seeds_apart)
+        assert sorted(map(str, settings)) == sorted(str(cell) for stack in stacks for cell in stack)
+        return {frozenset((cell.arm, settings[cell].lr, cell.seed) for cell in stack) for stack in stacks}
+
+    assert grouped(seeds_apart=False) == {frozenset({(*arm, 0), (*arm, 1)}) for arm in arms}
+    assert grouped(seeds_apart=True) == {frozenset({(*arm, seed)}) for seed in (0, 1) for arm in arms}
+
+
+def test_cells_that_differ_in_numbers_of_the_objective_alone_share_a_stack() -> None:
+    cells = [Cell("alpha", "imdb", "ut_text", "constrained", 3, 0.4, 0, varied) for varied in "abcde"]
+    changes = [
+        {},
+        {"alpha": 0.5},
+        {"dual_lr": 1.0, "rho": 9.0, "R0": 3.0},
+        {"resilience": "none"},
+        {"cap_layer": 1},
+    ]
+    values = [CONSTRAINED.model_copy(update=change) for change in changes]
+    settings = {cell: asked(values=own) for cell, own in zip(cells, values, strict=True)}
+    assert plan(cells, settings, 1, 1000) == [cells[:3], [cells[3]], [cells[4]]]
