@@ -49,6 +49,10 @@ class Params(Declared):
         """The task of a model, as its file says."""
         return self.components["models"][model]["TASK"]
 
+    def tolerance_of(self, model: str) -> float:
+        """The largest relative violation of a feasible cell of a model, as its task's section says."""
+        return float(getattr(self, self.task_of(model)).tolerance)
+
     def source(self, task: str, dataset: str) -> Any:
         """Where a data set comes from, as its task's Source.
 

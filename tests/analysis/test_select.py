@@ -25,20 +25,10 @@ from descent.analysis.select import (
 from descent.analysis.trials import best_text, best_trial
 from descent.config import Params
 from descent.errors import UserError
-from tests.fakes.results import fake_params, fake_results, with_another_shift
+from tests.fakes.results import fake_params, with_another_shift
 from tests.report.test_plots import curves_of
 
 UT = {"experiment": "video", "dataset": "ucsd", "model": "ut", "arm": "constrained", "layers": 3, "eps": 0.13}
-
-
-@pytest.fixture(scope="module")
-def params() -> Params:
-    return fake_params()
-
-
-@pytest.fixture(scope="module")
-def results(params: Params) -> pd.DataFrame:
-    return fake_results(params)
 
 
 def test_an_average_over_a_shift_that_nobody_named_is_refused(results: pd.DataFrame) -> None:

@@ -9,24 +9,9 @@ from descent.analysis import summary
 from descent.analysis.metrics import followed, metrics
 from descent.config import Params
 from descent.errors import UserError
-from tests.fakes.results import fake_params, fake_results
+from tests.fakes.results import fake_params
 
 UT = {"experiment": "video", "dataset": "ucsd", "model": "ut", "arm": "constrained", "layers": 3, "eps": 0.13}
-
-
-@pytest.fixture(scope="module")
-def params() -> Params:
-    return fake_params()
-
-
-@pytest.fixture(scope="module")
-def made_up(params: Params) -> pd.DataFrame:
-    return fake_results(params)
-
-
-@pytest.fixture
-def results(made_up: pd.DataFrame) -> pd.DataFrame:
-    return made_up.copy()
 
 
 def mask(results: pd.DataFrame, **where: object) -> pd.Series:

@@ -35,16 +35,6 @@ def test_without_a_required_descent_there_is_no_radius() -> None:
     assert theory.bounds(LOSSES, VALIDATION, LEVELS, 0.2, 0.0, 0, 0.0).radius == np.inf
 
 
-@pytest.fixture(scope="module")
-def params() -> Params:
-    return fake_params()
-
-
-@pytest.fixture(scope="module")
-def results(params: Params) -> pd.DataFrame:
-    return fake_results(params)
-
-
 def test_one_cell_a_setting_is_shown_and_every_alpha(params: Params, results: pd.DataFrame) -> None:
     cells = theory.shown(results, params)
     video, text = select(cells, experiment="video"), select(cells, experiment="text")

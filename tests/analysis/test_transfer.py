@@ -11,14 +11,9 @@ from descent.cells import headline
 from descent.config import Params
 from descent.errors import UserError
 from descent.report import published
-from tests.fakes.results import INTENSITY, change, fake_params, fake_results
+from tests.fakes.results import INTENSITY, change, fake_results
 
 NAMES = {"avenue", "ucsd", "shanghaitech"}
-
-
-@pytest.fixture(scope="module")
-def params() -> Params:
-    return fake_params()
 
 
 @pytest.fixture

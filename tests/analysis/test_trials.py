@@ -15,11 +15,6 @@ TRIAL = ROBERTA | {"seed": 0}
 
 
 @pytest.fixture(scope="module")
-def params() -> Params:
-    return fake_params()
-
-
-@pytest.fixture(scope="module")
 def made_up(params: Params) -> pd.DataFrame:
     rows = fake_results(params)
     return rows[rows["experiment"] != "video"]

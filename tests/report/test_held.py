@@ -137,7 +137,19 @@ def test_the_share_that_is_feasible_grows_with_the_tolerance_and_shared_or_lost_
 
 
 def test_a_pilot_of_the_margin_counts_the_cells_that_hold_to_half_the_tolerance() -> None:
-    def cell(seed: int, varied: str, worst: float, arm: str = "constrained", experiment: str = "pilot_ut") -> dict:
+    study = {"task": "video", "dataset": "ucsd", "model": "ut", "layers": 2, "eps": 0.13, "arm": "constrained"}
+    study |= {"beside": ["unconstrained"], "vary": "margin", "overrides": {}}
+    params = fake_params(
+        {
+            "study.pilot": study | {"tested": False},
+            "study.seen": study,
+            "profiles.demo.studies.pilot": {"values": [0.05, 0.1], "seeds": [0]},
+            "profiles.demo.studies.seen": {"values": [0.05], "seeds": [0]},
+            "studies": ["pilot", "seen"],
+        }
+    )
+
+    def cell(seed: int, varied: str, worst: float, arm: str = "constrained", experiment: str = "pilot") -> dict:
         own = {"experiment": experiment, "varied": varied, "worst_violation": worst, "validation_loss": 0.5 + seed}
         return CELL | {"seed": seed, "arm": arm, "diverged": math.isnan(worst)} | own
 
@@ -147,10 +159,11 @@ def test_a_pilot_of_the_margin_counts_the_cells_that_hold_to_half_the_tolerance(
         cell(2, "0.05", math.nan),
         cell(0, "0.1", -0.2),
         cell(0, "0.1", 0.5, arm="unconstrained"),  # which enforces none
-        cell(0, "0.1", 0.5, experiment="rates_ut"),
+        cell(0, "0.1", 0.5, experiment="seen"),  # test data
     ]
-    small, large = held.pilots(pd.DataFrame(rows), fake_params()).to_dict("records")
+    small, large = held.pilots(pd.DataFrame(rows), params).to_dict("records")
     assert [small[name] for name in ("margin", "cells", "diverged", "within_half")] == [0.05, 3, 1, 1]
     assert (small["largest"], small["median"]) == (pytest.approx(0.011), pytest.approx(0.010))
+    assert small["validation_loss"] == 1.0, "of the two that did not diverge"
     assert (large["cells"], large["within_half"], large["largest"]) == (1, 1, pytest.approx(-0.2))
-    assert held.pilots(pd.DataFrame(rows[-1:]), fake_params()).empty
+    assert held.pilots(pd.DataFrame(rows[-1:]), params).empty

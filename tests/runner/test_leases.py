@@ -1,5 +1,6 @@
 """The right to train between hosts: it ends by itself where its holder is frozen or killed, and not before."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from descent.errors import sentence
 from descent.runner import store
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +53,27 @@ def waited() -> float:
     began = time.monotonic()
     with store.file_lock("item"):
         return time.monotonic() - began
+
+
+@pytest.mark.parametrize("kind", [store.FileLock, store.SoftFileLease])
+def test_a_full_disk_is_told_with_the_lock_that_found_no_room(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")  # of a number, not of a path
+
+    store.use_leases(kind is store.SoftFileLease)
+    monkeypatch.setattr(kind, "acquire", full)
+    with pytest.raises(OSError) as error, store.file_lock("item"):
+        pass
+    told = sentence(error.value)
+    assert told.startswith("the disk is full (") and str(store.root() / "locks" / "item") in told
+
+
+def test_a_right_that_nobody_has_is_taken_without_a_word_of_the_other_kind() -> None:
+    for shared, other in ((False, "lease"), (True, "lock")):
+        store.use_leases(shared)
+        with store.file_lock(f"item-{other}"):
+            held = {place.name for place in (store.root() / "locks").iterdir()}
+            assert f"item-{other}.{other}" not in held, "what another kind would write"
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ def trials(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
         for the best rate of its arm; `used`, whether that arm of the tasks' grids trained with it.
     """
     tried = cells[cells["experiment"].str.startswith(RATES)]
-    tolerance = tried["model"].map(lambda model: getattr(params, params.task_of(model)).tolerance).astype(float)
+    tolerance = tried["model"].map(params.tolerance_of).astype(float)
     missed = (tried["worst_violation"].astype(float) - tolerance).clip(lower=0)
     tried = tried.assign(
         missed=missed.where(tried["arm"].isin(params.enforcing), 0.0),

@@ -66,7 +66,7 @@ def first_screen(
         f"![{SEEN}]({place}/fig_forest.png)",
         judged.brief(primary.assign(why=_short(primary, own, f"{place}/{PARTS}", params))),
         BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else ""),
-        folded([words for words in hidden if words]),
+        _folded([words for words in hidden if words]),
         f"{_scope(primary, own, params)} [What the verdicts rest on]({place}/{PARTS}): every model, data set, "
         "setting and published part by itself, and what was left out; [how claims are "
         f"judged]({place}/PROTOCOL.md).",
@@ -121,7 +121,7 @@ def behind(
     return "\n\n".join(["# What the verdicts rest on", REASONS.format(profile=params.profile), *texts]) + "\n"
 
 
-def folded(told: Sequence[str]) -> str:
+def _folded(told: Sequence[str]) -> str:
     """What stands behind a click, an entry each; the line that is seen has the words that each has in bold.
 
     Args:

@@ -9,7 +9,7 @@ from descent.components import TASKS
 from descent.config import Params
 
 ALPHA = "alpha"  # the study that varies it
-PILOT = "pilot_"  # what the names of studies begin with by which a margin is chosen
+MARGIN = "margin"  # what the pilots vary that choose one
 SHARES = {"feasible": "validation", "feasible_test": "test", "active": "active"}
 
 
@@ -51,11 +51,10 @@ def by_tolerance(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     cells that did not diverge.
     """
     own = cells[cells["experiment"].isin([*TASKS, ALPHA]) & cells["arm"].isin(params.enforcing)]
-    tolerance = own["model"].map(lambda model: getattr(params, params.task_of(model)).tolerance).astype(float)
-    worst = own["worst_violation"].astype(float).mask(own["diverged"].fillna(False).astype(bool))
-    limits = {"at_zero": 0.0, "at_half": tolerance / 2, "at_tolerance": tolerance}
-    shares = {name: (worst <= limit).astype(float) for name, limit in limits.items()}
-    own = own.assign(**shares, tolerance=tolerance, worst=worst, study=~own["experiment"].isin(TASKS))
+    own = _with_worst(own, params).assign(study=~own["experiment"].isin(TASKS))
+    limits = {"at_zero": 0.0, "at_half": own["tolerance"] / 2, "at_tolerance": own["tolerance"]}
+    shares = {name: (own["worst"] <= limit).astype(float) for name, limit in limits.items()}
+    own = own.assign(**shares)
     own = own.sort_values("study", kind="stable")  # which shares the grid's cells: those count
     own = own.drop_duplicates(["dataset", "model", "layers", "eps", "seed", "alpha"])
     groups = own.groupby(["model", "alpha"])
@@ -64,19 +63,23 @@ def by_tolerance(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def pilots(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """How the constraints held in the pilots of a margin, the studies `pilot_*`, on validation data.
+    """How the constraints held in the pilots of a margin, on validation data: the studies in use that vary it and
+    never see test data.
 
     One row per data set, model, depth, level, and `margin` that was tried, of the cells that enforce
     constraints: `cells`; how many `diverged`; how many violate by at most half the tolerance (`within_half`);
-    `largest`, the largest relative violation of any cell that did not diverge, and `median`, over the cells; the
-    mean `validation_loss` of the last layer.
+    and of those that did not diverge the `largest` relative violation, its `median`, and the mean
+    `validation_loss` of the last layer.
     """
-    own = cells[cells["experiment"].str.startswith(PILOT) & cells["arm"].isin(params.enforcing)]
-    diverged = own["diverged"].fillna(False).astype(bool)
-    worst = own["worst_violation"].astype(float).mask(diverged)
-    tolerance = own["model"].map(lambda model: getattr(params, params.task_of(model)).tolerance).astype(float)
-    own = own.assign(worst=worst, diverged=diverged, within=worst <= tolerance / 2, margin=own["varied"])
-    groups = own.astype({"validation_loss": float, "margin": float}).groupby([*SETTING, "margin"])
+    studied = {name: params.studied(name) for name in params.studies}
+    names = [name for name, study in studied.items() if study.vary == MARGIN and not study.tested]
+    own = _with_worst(cells[cells["experiment"].isin(names) & cells["arm"].isin(params.enforcing)], params)
+    own = own.assign(
+        within=own["worst"] <= own["tolerance"] / 2,
+        validation_loss=own["validation_loss"].astype(float).mask(own["diverged"]),
+        margin=own["varied"].astype(float),
+    )
+    groups = own.groupby([*SETTING, MARGIN])
     found = groups.agg(
         cells=("seed", "size"),
         diverged=("diverged", "sum"),
@@ -86,6 +89,16 @@ def pilots(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
         validation_loss=("validation_loss", "mean"),
     )
     return found.reset_index()
+
+
+def _with_worst(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """With the `tolerance` of its task, and `worst`, its worst violation, of a cell that did not diverge."""
+    diverged = cells["diverged"].fillna(False).astype(bool)
+    return cells.assign(
+        diverged=diverged,
+        tolerance=cells["model"].map(params.tolerance_of).astype(float),
+        worst=cells["worst_violation"].astype(float).mask(diverged),
+    )
 
 
 def longer(cells: pd.DataFrame) -> pd.DataFrame:
@@ -128,10 +141,7 @@ def selection(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     losses = last_layer(select(rows, metric="loss_epoch")).set_index([*CELL, "bin"])["value"]
     worst = select(rows, metric="violation_epoch").groupby([*CELL, "bin"])["value"].max()
     table = pd.DataFrame({"loss": losses, "worst": worst}).reset_index().dropna(subset="loss")
-    models = params.components["models"]
-    tolerance = table["model"].map(
-        {name: getattr(params, said["TASK"]).tolerance for name, said in models.items()}
-    )
+    tolerance = table["model"].map(params.tolerance_of).astype(float)
     enforced = table["arm"].isin(params.enforcing)
     missed = (table["worst"] - tolerance).clip(lower=0).where(enforced & table["worst"].notna(), 0.0)
     table = table.assign(missed=missed).sort_values([*CELL, "missed", "loss", "bin"])

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from descent.cells import Cell
 from descent.errors import UserError
-from descent.io.folders import atomic_folder, lasting, write_text
+from descent.io.folders import atomic_folder, lasting, naming, write_text
 from descent.runner import integrity
 from descent.runner.stored import HISTORY, RECORD, WEIGHTS, Stored
 
@@ -188,8 +188,9 @@ def file_lock(name: str, label: str = "") -> Iterator[None]:
     system = FileLock(f"{place}.lock")
     lease = SoftFileLease(f"{place}.lease", lease_duration=LEASE)
     other, own = (system, lease) if _shared else (lease, system)
-    _acquire(other, label or name)
-    other.release()
+    if Path(other.lock_file).exists():  # else nobody has it, and nothing need be written to find out
+        _acquire(other, label or name)
+        other.release()
     _acquire(own, label or name)
     try:
         yield
@@ -198,8 +199,9 @@ def file_lock(name: str, label: str = "") -> Iterator[None]:
 
 
 def _acquire(lock: FileLock | SoftFileLease, label: str) -> None:
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        print(f"another process trains {label}: waiting for it, its cells will be used", flush=True)
-        lock.acquire()
+    with naming(Path(lock.lock_file)):  # which the holder's record is written into
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            print(f"another process trains {label}: waiting for it, its cells will be used", flush=True)
+            lock.acquire()

@@ -43,25 +43,23 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 
 def forest(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> Figure:
     """The same of a scorecard and its claims on each model alone."""
-    synthetic = style.synthetic(params, TASKS)
-    claims = _claims(card[card["group"] == "primary"], models.iloc[: 0 if synthetic else None])
+    shown = models.iloc[:0] if style.synthetic(params, TASKS) else models
+    claims = _claims(card[card["group"] == "primary"], shown)
     heights = [sum(map(_height, rows)) for rows in claims]
     figure = style.sheet(params, style.TEXT, 0.9 + sum(heights) + SCALE * len(claims), TASKS)
     panels = figure.subplots(
         len(claims), 2, squeeze=False, sharey="row", width_ratios=[2, 1], height_ratios=heights
     )
     for (axes, words), rows in zip(panels, claims, strict=True):
-        _panel(axes, words, rows, synthetic)
-        axes.set_yticklabels([_named(row, params) for row in rows])
-        for label, row in zip(axes.get_yticklabels(), rows, strict=True):
-            label.set(**({"fontsize": 6, "color": style.GREY} if "model" in row else {"fontsize": 7}))
+        _panel(axes, words, rows, params)
     panels[-1, 0].set_xlabel("effect in % or points; each claim has a scale of its own")
     _legend(figure)
     return figure
 
 
-def _panel(axes: Axes, words: Axes, rows: list[dict[str, Any]], synthetic: bool) -> None:
+def _panel(axes: Axes, words: Axes, rows: list[dict[str, Any]], params: Params) -> None:
     """A claim and its models from top to bottom, and beside each what is said of it."""
+    synthetic = style.synthetic(params, TASKS)
     heights = np.array([_height(row) for row in rows])
     places = np.cumsum(heights) - heights / 2
     for place, row in zip(places, rows, strict=True):
@@ -72,7 +70,9 @@ def _panel(axes: Axes, words: Axes, rows: list[dict[str, Any]], synthetic: bool)
             _draw(axes, place, row)
             words.text(0.0, place, _verdict(row, synthetic), va="center", fontsize=7, weight="bold")
     axes.axvline(0, color=style.GREY, linewidth=0.8)
-    axes.set_yticks(places)
+    axes.set_yticks(places, [_named(row, params) for row in rows])
+    for label, row in zip(axes.get_yticklabels(), rows, strict=True):
+        label.set(**({"fontsize": 6, "color": style.GREY} if "model" in row else {"fontsize": 7}))
     axes.set_ylim(heights.sum(), 0)
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="x", labelsize=6)

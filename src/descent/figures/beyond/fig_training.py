@@ -142,7 +142,7 @@ def _draw_model(panels: dict[str, Axes], rows: pd.DataFrame, params: Params) -> 
         )
         axes.set_xlim(0.5, last + 0.5)
         axes.xaxis.set_major_locator(MaxNLocator(4, integer=True, min_n_ticks=1))
-    _scale(panels, tables, getattr(params, params.task_of(cell["model"])).tolerance)
+    _scale(panels, tables, params.tolerance_of(cell["model"]))
     _write(panels, cell)
 
 
