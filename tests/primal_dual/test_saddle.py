@@ -13,7 +13,8 @@ from descent.arms import constrained, unconstrained
 from descent.primal_dual.problem import Problem
 from descent.runner.checkpoints import FileCheckpoint
 from descent.training.arm import Base
-from descent.training.loop import Run, primal_dual_step, train
+from descent.training.loop import Run, train
+from descent.training.step import primal_dual_step
 from tests.fakes.core import small_params, small_problem
 
 CPU = torch.device("cpu")
@@ -72,6 +73,8 @@ class Steep:
 
     def validation(self) -> list:
         return [(None, 1)]
+
+    recordable = True
 
     def losses(self, model: Toy, batch: None) -> Tensor:
         x = model.theta[:, 0]

@@ -12,7 +12,8 @@ from descent.cells import Cell
 from descent.models.parts.layers import dct
 from descent.tasks.video.batches import Batch, SequenceTask
 from descent.tasks.video.data import Prepared
-from descent.training.loop import Run, _select, clip
+from descent.training.loop import Run, _select
+from descent.training.step import clip
 from tests.fakes.core import fit, same, small_params
 
 ARMS = ("constrained", "unconstrained", "deep_supervision")

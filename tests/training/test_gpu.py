@@ -17,15 +17,17 @@ from descent.runner.executor import Way, jobs, run_all
 from descent.tasks.lm.losses import token_loss
 from descent.tasks.video.losses import denoising_losses
 from descent.training.devices import autocast, compiled
-from descent.training.loop import primal_dual_step
+from descent.training.step import primal_dual_step
 from tests.fakes.core import small_params
 from tests.runner.test_devices import STACKS, whose
 from tests.tasks.lm.test_losses import Speaker, states, targets
-from tests.training.test_synchronisation import OBJECTIVES, duals_of
+from tests.training.test_recorded import learnt
+from tests.training.test_synchronisation import ARMS, OBJECTIVES, duals_of
 
 pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # the compiler's own
+    pytest.mark.filterwarnings("ignore:Synchronization debug mode"),  # a prototype, as it says when first used
 ]
 DEVICE = torch.device("cuda")
 CELLS, LAYERS = 2, 3
@@ -63,6 +65,7 @@ def test_no_step_waits_for_the_gpu(name: str, waiting_fails: Callable[[], None])
         step(epoch)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # what the compiler thinks of such small products
 @pytest.mark.parametrize("how", ["kernels", "graphs"])
 def test_compiled_steps_give_the_same_numbers(how: str) -> None:
     """Of weights that an optimizer changes in place between the replays."""
@@ -82,6 +85,12 @@ def test_compiled_steps_give_the_same_numbers(how: str) -> None:
         found.append(weight.detach())
     torch.testing.assert_close(*found, rtol=1e-4, atol=1e-4)
     assert not torch.allclose(found[0], torch.eye(6, device=DEVICE), atol=0.1), "they moved"
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_steps_replayed_while_batches_are_drawn_leave_what_plain_ones_do(name: str) -> None:
+    plain, found = learnt(name, device=DEVICE), learnt(name, device=DEVICE, how="graphs")
+    torch.testing.assert_close(found, plain, rtol=1e-3, atol=1e-5)
 
 
 def test_stacks_of_a_share_are_done_by_as_many_processes(monkeypatch: pytest.MonkeyPatch) -> None:

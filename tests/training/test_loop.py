@@ -11,8 +11,8 @@ from torch import nn
 from descent.runner.stacks import history
 from descent.tasks.video.batches import Batch, SequenceTask
 from descent.tasks.video.data import Prepared
-from descent.training.loop import rate
 from descent.training.schema import Training
+from descent.training.step import rate
 from tests.fakes.core import fit, same, small_params
 from tests.fakes.stacks import ARMS, stack
 

@@ -14,7 +14,7 @@ from descent.models.parts.layers import dct
 from descent.tasks.common.items import setting
 from descent.tasks.video.losses import denoising_losses
 from descent.training.devices import autocast
-from descent.training.loop import primal_dual_step
+from descent.training.step import primal_dual_step
 from tests.fakes.core import small_params
 from tests.fakes.encoders import ENCODERS
 from tests.fakes.text import LAYERS as TEXT_LAYERS

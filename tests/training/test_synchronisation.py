@@ -23,7 +23,7 @@ from descent.tasks.common.items import setting
 from descent.tasks.lm.losses import token_loss
 from descent.tasks.text.losses import text_losses
 from descent.tasks.video.losses import denoising_losses
-from descent.training import loop
+from descent.training import step as steps
 from descent.training.arm import Base
 from tests.fakes import lm, text, vit
 from tests.fakes.core import small_params, unfuse
@@ -67,7 +67,7 @@ def duals_of(arm: str, params: Params, cells: int, layers: int, device: torch.de
 
 @pytest.mark.parametrize("name", ARMS)
 def test_a_step_leaves_the_host_free(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "autocast", lambda device, precision: nullcontext())  # which has no meta
+    monkeypatch.setattr(steps, "autocast", lambda device, precision: nullcontext())  # which has no meta
     unfuse(monkeypatch)
     arm, values = ARMS[name]
     params = small_params({"objectives.constrained": values} if values else {})
@@ -81,7 +81,7 @@ def test_a_step_leaves_the_host_free(name: str, monkeypatch: pytest.MonkeyPatch)
         return denoising_losses(own, inputs, clean)
 
     for epoch in range(2):
-        f, norm = loop.primal_dual_step(net, losses, noisy, duals, optimizer, params.training, alive, epoch)
+        f, norm = steps.primal_dual_step(net, losses, noisy, duals, optimizer, params.training, alive, epoch)
     assert f.shape == (CELLS, LAYERS + 1) and norm.shape == (CELLS,)
 
 
@@ -89,7 +89,7 @@ def test_a_step_leaves_the_host_free(name: str, monkeypatch: pytest.MonkeyPatch)
 def test_a_step_of_an_encoder_leaves_the_host_free(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "autocast", lambda device, precision: nullcontext())
+    monkeypatch.setattr(steps, "autocast", lambda device, precision: nullcontext())
     unfuse(monkeypatch)
     params, tokens = small_params(), text.write_tokens(tmp_path / "imdb-bert")
     net, duals = text.built(tokens, name).to(META), duals_of("constrained", params, 1, text.LAYERS)
@@ -101,12 +101,12 @@ def test_a_step_of_an_encoder_leaves_the_host_free(
         return text_losses(torch.stack([own.readout(state) for state in states], dim=1), labels).mean(-1)
 
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
-    f, norm = loop.primal_dual_step(net, losses, ids, duals, optimizer, params.training, alive, 0)
+    f, norm = steps.primal_dual_step(net, losses, ids, duals, optimizer, params.training, alive, 0)
     assert f.shape == (1, text.LAYERS + 1) and norm.shape == (1,)
 
 
 def test_a_step_of_a_vit_leaves_the_host_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "autocast", lambda device, precision: nullcontext())
+    monkeypatch.setattr(steps, "autocast", lambda device, precision: nullcontext())
     unfuse(monkeypatch)
     params, net = small_params(), vit.build().to(META)
     duals = duals_of("constrained", params, 1, vit.LAYERS)
@@ -116,12 +116,12 @@ def test_a_step_of_a_vit_leaves_the_host_free(monkeypatch: pytest.MonkeyPatch) -
         return denoising_losses(own, inputs, clean)
 
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
-    f, _ = loop.primal_dual_step(net, losses, clean.clone(), duals, optimizer, params.training, alive, 0)
+    f, _ = steps.primal_dual_step(net, losses, clean.clone(), duals, optimizer, params.training, alive, 0)
     assert f.shape == (1, vit.LAYERS + 1)
 
 
 def test_a_step_of_a_language_model_leaves_the_host_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "autocast", lambda device, precision: nullcontext())
+    monkeypatch.setattr(steps, "autocast", lambda device, precision: nullcontext())
     unfuse(monkeypatch)
     params, net = small_params(), CausalLM(adapted(lm.llama(), LoRA(**lm.LORA))).to(META)
     duals = duals_of("constrained", params, 1, lm.LAYERS)
@@ -132,7 +132,7 @@ def test_a_step_of_a_language_model_leaves_the_host_free(monkeypatch: pytest.Mon
         return torch.stack([token_loss(own, state[0].flatten(0, 1), ids.flatten(), 4) for state in states])[None]
 
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
-    f, _ = loop.primal_dual_step(net, losses, ids, duals, optimizer, params.training, alive, 0)
+    f, _ = steps.primal_dual_step(net, losses, ids, duals, optimizer, params.training, alive, 0)
     assert f.shape == (1, lm.LAYERS + 1)
 
 
@@ -160,7 +160,7 @@ def test_the_constraints_of_a_step_are_some_fifty_operations_whatever_the_depth(
             rest = duals_of(arm, params, CELLS, layers, CPU), optimizer, params.training
             alive = torch.ones(CELLS, dtype=torch.bool)
             with Launched() as launched:
-                loop.primal_dual_step(
+                steps.primal_dual_step(
                     net,
                     lambda own, noisy: denoising_losses(own, noisy, clean),
                     clean.repeat(CELLS, 1, 1, 1),

@@ -42,13 +42,12 @@ class Arm(Base):
         # Of the newest primal step, whose forward the duals look at.
         self.f, self.v = torch.zeros(shape, device=device), torch.zeros(shape, device=device)
         self.mean = torch.zeros(shape, device=device)
-        self.seen = 0
-        self._count()
-
-    def _count(self) -> None:
-        """Sums over the steps of an epoch."""
-        self.steps = 0
+        self.seen = torch.zeros((), dtype=torch.float64, device=device)
+        # Sums over the steps of an epoch, and how many these were.
         self.multiplier_sum, self.weight_sum = torch.zeros_like(self.mean), torch.zeros_like(self.mean)
+        self.steps = torch.zeros((), device=device)
+        self.recordable = problem.dual_every == 1
+        self.optimizers = self.multipliers.optimizer, self.slacks.optimizer
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
         """The Lagrangian (5), or what it is built on during the warm-up."""
@@ -92,11 +91,12 @@ class Arm(Base):
         self.multiplier_sum += self.multipliers.value.detach()
         if self.f.grad is not None:
             self.weight_sum += scale * self.f.grad
+        self.f = self.f.detach()  # or what autograd made of this step would stay until the next
 
     def _of_mean(self, f: Float[Tensor, "cells depth"]) -> Float[Tensor, "cells depth"]:
         """The violations of the running mean of f, corrected for its start at zero as Adam's moments are."""
         decay = self.problem.dual_mean
-        self.mean = torch.lerp(f, self.mean, decay)
+        self.mean.copy_(torch.lerp(f, self.mean, decay))
         self.seen += 1
         return violations(self.mean / (1 - decay**self.seen), self.problem)
 
@@ -108,9 +108,9 @@ class Arm(Base):
         self, f: Float[Tensor, "cells depth"], held_out: Float[Tensor, "cells depth"]
     ) -> dict[str, Float[Tensor, "cells depth"]]:
         """What the history logs beside the losses, of the epoch's end; then the slacks start again."""
-        steps = max(self.steps, 1)
+        steps = self.steps.clamp(min=1)
         last = torch.zeros_like(f)
-        last[:, -1] = float(self.steps == 0)  # in the warm-up the weights are ERM's
+        last[:, -1] = self.steps == 0  # in the warm-up the weights are ERM's
         log = {
             "violation_train": relative_violations(f, self.problem),
             "violation_validation": relative_violations(held_out, self.problem),
@@ -120,7 +120,8 @@ class Arm(Base):
             "weight_mean": self.weight_sum / steps + last,
         }
         self.slacks.restart()
-        self._count()
+        for own in (self.multiplier_sum, self.weight_sum, self.steps):
+            own.zero_()
         return log
 
     def state_dict(self) -> dict:
@@ -132,5 +133,5 @@ class Arm(Base):
         """The inverse of state_dict."""
         self.multipliers.load_state_dict(state["multipliers"])
         self.slacks.load_state_dict(state["slacks"])
-        self.mean = state["mean"]
-        self.seen = state["seen"]
+        self.mean.copy_(state["mean"])
+        self.seen.copy_(state["seen"])

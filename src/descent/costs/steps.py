@@ -12,13 +12,13 @@ from descent.cells import Cell
 from descent.components import load
 from descent.runner.items import Feed
 from descent.training.arm import Setting
-from descent.training.devices import autocast
-from descent.training.loop import Task, primal_dual_step
+from descent.training.loop import Task
+from descent.training.recorded import PLAIN
+from descent.training.step import Steps, primal_dual_step
 
 REPEATS = 3  # timed steps, after one that is not,
 PATIENCE = 0.5  # or as many as take so many seconds
 LOOKED_AT = 64  # batches, of which the one of mean size is timed
-PAST_WARMUP = 10**6  # an epoch in which every arm does all that it ever does
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class Step:
 def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Step:
     """Time a stack as it would train uncompiled: the fastest of up to three on one batch, past its arm's warm-up.
 
-    On a CPU with one thread seconds are the processor's, which what else runs there does not lengthen.
+    On a CPU with one thread seconds are the processor's, which what else runs there does not lengthen. A GPU's
+    steps are replayed where its training would have them so, and their batch is there, as others are drawn beside.
     """
     net = feed.build(stack).to(feed.device)
     task = feed.task(stack)
@@ -49,20 +50,25 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
     arm = load("arms", settings[0].arm).Arm([one.values for one in settings], stack[0].layers, device)
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[feed.primal.kind]
     optimizer = kind(net.parameters(), lr=settings[0].lr, fused=True)
-    alive = torch.ones(len(stack)).bool()
-    alive = alive.to(device)
+    alive = torch.ones(len(stack), dtype=torch.bool, device=device)
     number = typical(feed, task)
-
-    def step(losses: Callable[..., Tensor] = task.losses) -> None:
-        primal_dual_step(net, losses, task.batch(0, number), arm, optimizer, feed.training, alive, PAST_WARMUP)
-
-    @torch.no_grad()
-    def forward() -> None:
-        with autocast(device, feed.training.precision):
-            task.losses(net, task.batch(0, number))
-
+    given = task.batch(0, number)
     kept = _Kept()
-    step(kept.watching(task.losses))
+    primal_dual_step(
+        net, kept.watching(task.losses), given, arm, optimizer, feed.training, alive, arm.warmup_epochs
+    )
+    plain = feed.training.model_copy(update={"compile": "auto" if feed.training.compile else False})
+    steps, gpu = Steps(net, task, arm, optimizer, plain, alive), device.type == "cuda"
+
+    def step() -> None:
+        steps.learn(given if gpu else task.batch(0, number), arm.warmup_epochs, settings[0].lr)
+
+    def forward() -> None:
+        steps.look(given if gpu else task.batch(0, number))
+
+    for _ in range(PLAIN * gpu):
+        step()
+        forward()
     trained = sum(value.nbytes for value in net.parameters())
     return Step(
         seconds=_fastest(step, device),

@@ -23,10 +23,11 @@ class NuPI(torch.optim.Optimizer):
         for group in self.param_groups:
             for value in group["params"]:
                 error = value.grad
-                before = self.state[value].setdefault("smoothed", error.clone())
+                smoothed = self.state[value].setdefault("smoothed", error.clone())
+                before = smoothed.clone()
                 after = torch.lerp(error, before, group["smoothing"])
                 value += group["lr"] * (error + group["gain"] * (after - before))
-                self.state[value]["smoothed"] = after
+                smoothed.copy_(after)
 
 
 class Multipliers:
@@ -60,8 +61,8 @@ class Multipliers:
         self.optimizer.step()
         after = (before + self.lr * (self.value.data - before)).clamp(min=0)
         # Without a gap a frozen cell's value would still drift with Adam's momentum.
-        self.value.data = torch.where(alive[:, None], after, before)
-        self.gap = torch.zeros_like(self.gap)
+        self.value.data.copy_(torch.where(alive[:, None], after, before))
+        self.gap.zero_()
         self.seen = 0
 
     def state_dict(self) -> dict:

@@ -38,7 +38,8 @@ class Slacks:
             return
         self.value.data.zero_()
         if self.problem.reset_moments:  # else the first step replays the old direction
-            self.optimizer.state.clear()
+            for moments in self.optimizer.state.values():
+                torch._foreach_zero_([*moments.values()])
 
     def state_dict(self) -> dict:
         """All that a resumed run needs to go on bit for bit."""

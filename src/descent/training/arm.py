@@ -1,6 +1,6 @@
 """What the loop asks of an arm: what is minimised, and what follows the step."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ class Base:
     """An arm with nothing to enforce and nothing to remember, of a stack of cells; arms replace what they need."""
 
     warmup_epochs = 0  # at the start, in which nothing is enforced; their weights are never reported
+    recordable = True  # whether all steps are alike but for numbers on the device, which each changes in place
+    optimizers: Sequence[torch.optim.Optimizer] = ()  # of its own, beside that of the weights
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
         """What the weights descend on, from the layer losses f_0 ... f_L of one batch; epochs count from 0."""

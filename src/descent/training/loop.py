@@ -1,6 +1,5 @@
 """The one training loop: a stack of cells, any model, any task, any arm."""
 
-import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -12,13 +11,13 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from descent.training.arm import Base
-from descent.training.devices import autocast
 from descent.training.drawing import in_turn
 from descent.training.schema import ADAM, Optimizer, Training
+from descent.training.step import Learnt, Steps, rate
 
 
 @runtime_checkable
-class Task(Protocol):
+class Task(Learnt, Protocol):
     """What a stack learns: batches that are a function of (epoch, step), and one loss per cell and layer."""
 
     steps: int
@@ -28,12 +27,6 @@ class Task(Protocol):
 
     def validation(self) -> Iterable[tuple[Any, int]]:
         """The validation batches, the same in every epoch, with their sizes."""
-
-    def losses(self, model: nn.Module, batch: Any) -> Float[Tensor, "cells depth"]:
-        """f_0 ... f_L of every cell."""
-
-    def compile(self, how: str) -> None:
-        """Compile (training.compile) the losses less the noise; a model's dropout is the compiler's own then."""
 
 
 @runtime_checkable
@@ -102,13 +95,13 @@ def train(
     )
     parts = {"model": model, "optimizer": optimizer, "arm": arm}
     checkpoint.restore(parts, run, device)
-    if settings.compile:  # behind the checkpoint, which knows nothing of it
-        task.compile(settings.compile)
+    # Behind the checkpoint, which knows nothing of compiled or recorded steps.
+    steps = Steps(model, task, arm, optimizer, settings, run.alive)
     saved = time.monotonic()
     for epoch in range(len(run.history), epochs):
         began = time.monotonic()
-        f, norm, clipped = _epoch(model, task, arm, optimizer, settings, run, epoch, lr, epochs)
-        held_out = _validate(model, task, settings)
+        f, norm, clipped = _epoch(steps, task, settings, epoch, lr, epochs)
+        held_out = _validate(steps, task)
         run.alive &= (arm.watched(held_out) < settings.diverged_above).all(1)
         log = arm.end_epoch(f, held_out)
         if epoch >= arm.warmup_epochs:  # before, every arm is ERM
@@ -124,15 +117,7 @@ def train(
 
 
 def _epoch(
-    model: nn.Module,
-    task: Task,
-    arm: Base,
-    optimizer: torch.optim.Optimizer,
-    settings: Training,
-    run: Run,
-    epoch: int,
-    lr: float,
-    epochs: int,
+    steps: Steps, task: Task, settings: Training, epoch: int, lr: float, epochs: int
 ) -> tuple[Float[Tensor, "cells depth"], Float[Tensor, " cells"], Float[Tensor, " cells"]]:
     """One pass of primal (and dual) steps.
 
@@ -142,91 +127,19 @@ def _epoch(
     """
     total, norms, clipped = 0.0, 0.0, 0.0
     draw = partial(task.batch, epoch)
-    ahead = run.alive.device.type == "cuda"
-    for step, batch in enumerate(in_turn(draw, task.steps, ahead)):
-        for group in optimizer.param_groups:  # by the step: in stairs it would depend on how long an epoch is
-            group["lr"] = lr * rate(settings, (epoch + step / task.steps) / epochs)
-        f, norm = primal_dual_step(model, task.losses, batch, arm, optimizer, settings, run.alive, epoch)
+    for step, batch in enumerate(in_turn(draw, task.steps, steps.ahead)):
+        # By the step: in stairs the rate would depend on how long an epoch is.
+        f, norm = steps.learn(batch, epoch, lr * rate(settings, (epoch + step / task.steps) / epochs))
         total = total + f
         norms = norms + norm
         clipped = clipped + (norm > settings.clip_norm).float()
     return total / task.steps, norms / task.steps, clipped / task.steps
 
 
-def primal_dual_step(
-    model: nn.Module,
-    losses: Callable[[nn.Module, Any], Tensor],
-    batch: Any,
-    arm: Base,
-    optimizer: torch.optim.Optimizer,
-    settings: Training,
-    alive: Bool[Tensor, " cells"],
-    epoch: int,
-) -> tuple[Float[Tensor, "cells depth"], Float[Tensor, " cells"]]:
-    """One step of Algorithm 1 on one batch; `alive` loses the cells that diverge.
-
-    One forward gives all layer losses; the weights descend, then the arm moves its duals. On a GPU nothing here
-    asks for a number: the host is free to be steps ahead.
-    """
-    device = next(model.parameters()).device
-    with autocast(device, settings.precision):
-        f = losses(model, batch)
-    alive &= (arm.watched(f.detach()) < settings.diverged_above).all(1)  # false for NaN too
-    optimizer.zero_grad()
-    # No cell has another's weights in its loss, so that of the sum each gets its own gradient; and a lost cell's
-    # loss is left out, not multiplied by zero, which leaves a NaN what it is.
-    torch.where(alive, arm.objective(f, epoch), 0.0).sum().backward()
-    norm = clip(list(model.parameters()), settings.clip_norm, alive)
-    if alive.device.type != "cpu" or not alive.all():  # a GPU is not asked: its host would wait for the answer
-        _freeze(optimizer, alive)
-    optimizer.step()
-    arm.update(lambda: _again(model, losses, batch, settings), alive, epoch)
-    return f.detach(), norm
-
-
-def rate(settings: Training, done: float) -> float:
-    """The share of the learning rate in force after this share of the steps: a linear rise, then the schedule."""
-    if done < settings.warmup:
-        return done / settings.warmup
-    rest = (done - settings.warmup) / (1 - settings.warmup)
-    return (1 + math.cos(math.pi * rest)) / 2 if settings.schedule == "cosine" else 1.0
-
-
-def clip(parameters: list[nn.Parameter], limit: float, alive: Bool[Tensor, " cells"]) -> Float[Tensor, " cells"]:
-    """Scale each cell's gradient to at most `limit` in norm; frozen cells get none. Returns the norms.
-
-    A cell whose gradient is not finite though its losses are leaves `alive` too.
-    """
-    # One norm a cell: with one for the stack a cell's steps would depend on its neighbours.
-    norms = [torch.linalg.vector_norm(p.grad.flatten(1), dim=1) for p in parameters]
-    norm = torch.linalg.vector_norm(torch.stack(norms), dim=0)
-    alive &= norm.isfinite()
-    scale = limit / norm.clamp(min=limit)
-    for p in parameters:
-        shape = (-1,) + (1,) * (p.dim() - 1)
-        p.grad.mul_(scale.view(shape)).masked_fill_(~alive.view(shape), 0)
-    return norm
-
-
-def _freeze(optimizer: torch.optim.Optimizer, alive: Bool[Tensor, " cells"]) -> None:
-    """Without gradient and without momentum Adam moves nothing. AdamW's decay still shrinks the weights, of which
-    the reported ones are copies."""
-    for state in optimizer.state.values():
-        momentum = state["exp_avg"]
-        momentum.masked_fill_(~alive.view((-1,) + (1,) * (momentum.dim() - 1)), 0)
-
-
-@torch.no_grad()
-def _again(model: nn.Module, losses: Callable, batch: Any, settings: Training) -> Tensor:
-    with autocast(next(model.parameters()).device, settings.precision):
-        return losses(model, batch)
-
-
-@torch.no_grad()
-def _validate(model: nn.Module, task: Task, settings: Training) -> Float[Tensor, "cells depth"]:
+def _validate(steps: Steps, task: Task) -> Float[Tensor, "cells depth"]:
     total, count = 0.0, 0
     for batch, size in task.validation():
-        total = total + size * _again(model, task.losses, batch, settings)
+        total = total + size * steps.look(batch)
         count += size
     return total / count
 

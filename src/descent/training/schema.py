@@ -20,7 +20,7 @@ class Training(Schema):
     diverged_above: Positive
     checkpoint_seconds: NonNegative
     precision: Precision
-    compile: Literal[False, "kernels", "graphs"]
+    compile: Literal[False, "auto", "kernels", "graphs", "both"]
     stack_elements: StackElements
 
 

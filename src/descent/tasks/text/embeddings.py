@@ -33,6 +33,8 @@ class EmbeddingTask(ABC):
     the cells of the other arms. A batch is a function of (seed, epoch, step) alone.
     """
 
+    recordable = False  # dropout's seed is the step's own
+
     def __init__(
         self,
         data: Tokenised,

@@ -40,6 +40,8 @@ class DenoisingTask(ABC):
     draws the clips too.
     """
 
+    recordable: bool
+
     def __init__(
         self,
         prepared: Prepared,
@@ -128,6 +130,8 @@ class DenoisingTask(ABC):
 class SequenceTask(DenoisingTask):
     """Sequences of patches, each the consecutive ones at one place: what the unrolled models see."""
 
+    recordable = True
+
     @staticmethod
     def inputs(prepared: Prepared, budget: VideoBudget, split: Split) -> Sequences:
         """All training sequences, and as many others as the budget says."""
@@ -142,6 +146,8 @@ class SequenceTask(DenoisingTask):
 
 class FrameTask(DenoisingTask):
     """Single frames; a model resizes the noisy and the clean ones itself, as its own processor does."""
+
+    recordable = False  # dropout's seed is the step's own
 
     @staticmethod
     def inputs(prepared: Prepared, budget: VideoBudget, split: Split) -> Frames:

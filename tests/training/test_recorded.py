@@ -1,0 +1,143 @@
+"""A recorded step is the step: replayed in the same memory it moves weights, duals and logs as plain ones do."""
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from descent.models.dust import DUST
+from descent.models.parts.layers import dct
+from descent.tasks.video.losses import denoising_losses
+from descent.training.drawing import in_turn
+from descent.training.recorded import PLAIN, Recorded
+from descent.training.step import Steps
+from tests.fakes.core import small_params
+from tests.fakes.replaying import record
+from tests.training.test_synchronisation import ARMS, duals_of
+
+CELLS, LAYERS, STEPS, WARMUP, CPU = 2, 3, 6, 1, torch.device("cpu")
+
+
+class Squares:
+    """The denoising task on batches of one shape."""
+
+    recordable = True
+    how: str | None = None
+
+    def losses(self, model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
+        return denoising_losses(model, *batch)
+
+    def compile(self, how: str) -> None:
+        self.how = how
+
+
+def batches(count: int) -> list[tuple[Tensor, Tensor]]:
+    stream = torch.Generator().manual_seed(0)
+    clean = [torch.rand(1, 4, 5, 16, generator=stream) for _ in range(count)]
+    return [(own + 0.1 * torch.randn(CELLS, 4, 5, 16, generator=stream), own) for own in clean]
+
+
+def learnt(
+    name: str, wrap: Callable = lambda function: function, device: torch.device = CPU, how: str | bool = False
+) -> list[Tensor]:
+    """All that three epochs of steps leave behind: weights, moments, the arm's state, losses and logs.
+
+    Args:
+        wrap: what is made of the functions of a step and of a look.
+        how: training.compile.
+    """
+    arm, values = ARMS[name]
+    objective = {"objectives.constrained": values | {"warmup_epochs": WARMUP}} if values else {}
+    params = small_params(objective | {"training.compile": how})
+    own = duals_of(arm, params, CELLS, LAYERS, device)
+    net = DUST(CELLS, LAYERS, dct(16, 16), True, torch.relu, 1.5).to(device)
+    optimizer = torch.optim.Adam(net.parameters(), lr=torch.zeros((), device=device), fused=True)
+    alive = torch.ones(CELLS, dtype=torch.bool, device=device)
+    fresh = [tuple(part.to(device) for part in batch) for batch in batches(STEPS)]
+    steps = Steps(net, Squares(), own, optimizer, params.training, alive)
+    steps._learn, steps.look = wrap(steps._learn), wrap(steps.look)
+    left, before = [], net.dictionaries.detach().clone()
+    for epoch in range(3):
+        total = 0.0
+        drawn = in_turn(
+            lambda number: tuple(part.clone() for part in fresh[number]), STEPS, ahead=device.type == "cuda"
+        )
+        for number, batch in enumerate(drawn):
+            f, norm = steps.learn(batch, epoch, lr=0.01 / (1 + number))
+            total = total + torch.cat([f, norm[:, None]], dim=1)
+        held_out = torch.stack([steps.look(batch).clone() for batch in fresh])
+        log = own.end_epoch(total[:, :-1] / STEPS, held_out[0])
+        left += [total, held_out, *log.values(), *(value.detach().clone() for value in net.parameters())]
+    assert not torch.allclose(net.dictionaries, before, atol=0.01), "they learnt"
+    moments = [state for one in (optimizer, *own.optimizers) for state in one.state.values()]
+    return [*left, *(value for state in moments for value in state.values())]
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_recorded_steps_leave_what_plain_ones_do(name: str) -> None:
+    plain = learnt(name)
+    replayed = []
+
+    def counted(function: Callable) -> tuple[Callable, object]:
+        again, results = record(function)
+        return lambda: (replayed.append(1), again()), results
+
+    found = learnt(name, partial(Recorded, record=counted))
+    torch.testing.assert_close(found, plain, rtol=1e-6, atol=1e-7)
+    assert len(replayed) > 2 * STEPS, "most of them"
+
+
+def test_what_does_not_stay_in_its_place_would_be_found() -> None:
+    """A function that puts a new tensor where the last one was is no graph's: the test above is not blind."""
+
+    class Counter:
+        def __init__(self) -> None:
+            self.total = torch.zeros(())
+
+    count, moved = Counter(), Counter()
+
+    def adds(batch: Tensor) -> Tensor:
+        count.total += batch.sum()
+        moved.total = moved.total + batch.sum()
+        return count.total
+
+    recorded = Recorded(adds, record)
+    for _ in range(PLAIN + 3):
+        recorded(torch.ones(2))
+    assert count.total == 2 * (PLAIN + 3) and moved.total != count.total
+
+
+def test_every_kind_has_its_own_recording_and_sees_its_own_batch() -> None:
+    made = []
+
+    def counted(function: Callable) -> tuple[Callable, object]:
+        made.append(1)
+        return record(function)
+
+    doubled = Recorded(lambda batch, factor: factor * batch["x"], counted)
+    for number in range(PLAIN + 3):
+        for shape, factor in (((2,), 2), ((3,), 2), ((2,), 3)):
+            x = torch.full(shape, float(number))
+            assert torch.equal(doubled({"x": x, "key": number}, factor), factor * x)
+    assert len(made) == 3
+
+
+@pytest.mark.parametrize(("dual_every", "recordable"), [(1, True), (2, False)])
+def test_an_arm_that_does_not_step_alike_is_not_recordable(dual_every: int, recordable: bool) -> None:
+    params = small_params({"objectives.constrained": {"dual_every": dual_every}})
+    assert duals_of("constrained", params, CELLS, LAYERS, CPU).recordable == recordable
+
+
+@pytest.mark.parametrize(
+    ("how", "asked"),
+    [(False, None), ("auto", None), ("kernels", "kernels"), ("graphs", "graphs"), ("both", "graphs")],
+)
+def test_steps_without_a_gpu_are_compiled_as_asked_and_not_recorded(how: str | bool, asked: str | None) -> None:
+    params = small_params({"training.compile": how})
+    task, alive = Squares(), torch.ones(CELLS, dtype=torch.bool)
+    net = DUST(CELLS, LAYERS, dct(16, 16), True, torch.relu, 1.5)
+    own = duals_of("unconstrained", params, CELLS, LAYERS, CPU)
+    steps = Steps(net, task, own, torch.optim.Adam(net.parameters()), params.training, alive)
+    assert task.how == asked and not isinstance(steps._learn, Recorded)
