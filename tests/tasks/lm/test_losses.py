@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy, linear
 from torch.profiler import ProfilerActivity, profile
 
 from descent.tasks.lm import losses as token_losses
-from descent.tasks.lm.losses import cast_head, layer_hits, token_loss
+from descent.tasks.lm.losses import cast_head, fuses, layer_hits, token_loss
 from descent.training.devices import autocast
 
 TOKENS, WIDTH, WORDS = 23, 6, 17
@@ -26,7 +26,11 @@ class Speaker(nn.Module):
         super().__init__()
         stream = torch.Generator().manual_seed(3)
         self.gain = nn.Parameter(torch.rand(width, generator=stream, dtype=dtype) + 0.5)
-        self.head = nn.Parameter(torch.randn(words, width, generator=stream, dtype=dtype), requires_grad=trains)
+        self.words = nn.Parameter(torch.randn(words, width, generator=stream, dtype=dtype), requires_grad=trains)
+
+    @property
+    def head(self) -> Tensor:  # of its class, where Python 3.12 looks for what a protocol has
+        return self.words
 
     def normalised(self, state: Tensor) -> Tensor:
         return self.gain * state / state.square().mean(-1, keepdim=True).sqrt()
@@ -165,4 +169,10 @@ def test_the_fused_kernel_is_for_a_gpu_and_a_head_that_does_not_train(monkeypatc
     assert token_loss(frozen, there, targets(), 5).item() == pytest.approx(plain.item())
     assert len(calls) == 1
     token_loss(Speaker(), there, targets(), 5)
-    assert len(calls) == 1
+    token_loss(frozen, there, targets(), TOKENS)
+    assert len(calls) == 1, "nor for few tokens, which it would cut into as many parts"
+
+
+def test_it_fuses_where_its_parts_are_fewer() -> None:
+    llama = {"vocabulary": 128256, "width": 4096, "at_once": 512}  # some 31 parts, whatever the tokens
+    assert not fuses(tokens=600, **llama) and not fuses(31 * 512, **llama) and fuses(32 * 512, **llama)

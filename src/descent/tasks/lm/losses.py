@@ -45,9 +45,9 @@ def token_loss(
 ) -> Float[Tensor, ""]:
     """The mean cross-entropy (nats) of one layer's predictions; its gradient reaches the states and the readout.
 
-    Of a frozen head the gradient is found with the loss itself. On a GPU whose user installed liger-kernel its
-    fused kernel does the same. Where the head trains, backward computes the logits again: a gradient of the head's
-    size would else be kept for every layer.
+    Of a frozen head the gradient is found with the loss itself; of many tokens on a GPU whose user installed
+    liger-kernel its fused kernel does the same. Where the head trains, backward computes the logits again: a
+    gradient of the head's size would else be kept for every layer.
 
     Args:
         at_once: tokens whose logits exist at the same time.
@@ -59,7 +59,7 @@ def token_loss(
         return sum(parts) / len(targets)
     if not head.requires_grad:
         ready = model.normalised(states)
-        if states.is_cuda and (fused := _liger()):
+        if states.is_cuda and fuses(len(targets), *head.shape, at_once) and (fused := _liger()):
             return fused(head, ready, targets)
         return FrozenHeadLoss.apply(ready, head, targets, at_once) / len(targets)
     # Nothing random is in a readout, so no state of a random stream needs to be put back.
@@ -69,6 +69,12 @@ def token_loss(
         for chunk in _chunks(states, targets, at_once)
     )
     return sum(parts) / len(targets)
+
+
+def fuses(tokens: int, vocabulary: int, width: int, at_once: int) -> bool:
+    """Whether liger's kernel reads the head less often than chunks of `at_once` tokens do: it cuts any number of
+    tokens into about vocabulary / width parts, of which each reads all of it."""
+    return tokens / at_once > vocabulary / width
 
 
 class FrozenHeadLoss(torch.autograd.Function):
