@@ -16,8 +16,6 @@ from torch.profiler import ProfilerActivity, profile
 from descent import config
 from descent.cells import grid
 from descent.config import Params
-from descent.costs import extrapolated, shapes
-from descent.costs.data import standin
 from descent.tasks.common.shifted import apply_of, levels_of
 from descent.tasks.lm.batches import InstructionTask
 from descent.tasks.lm.data import Instructions, load
@@ -27,6 +25,7 @@ from descent.tasks.lm.prepare import prepare
 from descent.tasks.lm.raw import fetch
 from descent.tasks.lm.sweep import sweep
 from descent.tasks.text.data import by_length
+from tests.bench.paper import shaped
 from tests.bench.steps import PAIR, Fed
 from tests.bench.table import EXACT, record
 from tests.bench.timing import device, ratio
@@ -105,18 +104,6 @@ def variant(values: Params, lora: dict[str, Any] | None) -> Params:
     return values.model_copy(update={"profiles": {"demo": demo}, "lm": own})
 
 
-def as_llama(values: Params, folder: Path, shrink: int = 1) -> tuple[Params, Instructions]:
-    """The profile `paper` with random weights of its model's shape and made-up texts: nothing is downloaded.
-
-    Args:
-        shrink: how many times narrower, for a test.
-    """
-    paper = values.model_copy(update={"profile": "paper"})
-    made_up = shapes.random_weights(MODEL, shapes.pretrained(paper, MODEL), shrink)
-    own = extrapolated.with_budget(paper, MODEL, made_up)
-    return own, standin(own, "alpaca", MODEL, folder, shrink)
-
-
 def compare(values: Params, data: Instructions, net: nn.Module, what: str, folder: Path) -> None:
     """Print and record time and memory of a constrained step over an unconstrained one."""
     pair = steppers(values, data, net)
@@ -177,7 +164,7 @@ def main() -> None:
         if device().type == "cpu":
             print("  the shape of the profile paper: 32 GB of weights and a GPU, so it is not measured here")
             return
-        compare_draws(*as_llama(values, folder), "Llama 3.1 8B's shape, adapters", folder)
+        compare_draws(*shaped(values, "alpaca", MODEL, folder), "Llama 3.1 8B's shape, adapters", folder)
 
 
 if __name__ == "__main__":

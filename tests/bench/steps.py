@@ -8,7 +8,7 @@ data/bench.csv. Where nothing else is said they are of its training.precision.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count, cycle
+from itertools import count, cycle, product
 from typing import Any
 
 import torch
@@ -27,14 +27,18 @@ from descent.runner.items import Feed
 from descent.tasks.common.items import setting
 from descent.tasks.video.losses import denoising_losses
 from descent.training.arm import Base
-from descent.training.devices import autocast, compiled
+from descent.training.devices import compiled
 from descent.training.drawing import in_turn
-from descent.training.loop import Task, primal_dual_step
+from descent.training.loop import Task
+from descent.training.schema import Training
+from descent.training.step import Steps
 from tests.bench.table import record
 from tests.bench.timing import device, in_every_precision, ratio
 
 PAIR = ("constrained", "unconstrained")
 PIXELS, CELLS = 256, 10
+STEPPED = {"cpu": (False,), "cuda": (False, "graphs")}  # of training.compile, where arms are compared
+COMPILED = {"cpu": ("kernels",), "cuda": ("kernels", "graphs", "both")}  # a CPU has no graphs to replay
 
 
 @dataclass(frozen=True)
@@ -69,10 +73,27 @@ def arm(values: Params, name: str, size: Size, cells: int = 1) -> Base:
     return load("arms", name).Arm([setting(values, cell).values] * cells, size.layers, device())
 
 
+class Denoising:
+    """The losses of a video task on batches (noisy, clean)."""
+
+    recordable = True
+
+    def __init__(self) -> None:
+        self.compute = denoising_losses
+
+    def losses(self, net: nn.Module, batch: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+        """f_0 ... f_L."""
+        return self.compute(net, *batch)
+
+    def compile(self, how: str) -> None:
+        """All of it."""
+        self.compute = compiled(denoising_losses, how)
+
+
 def stepper(
     model: nn.Module, own: Base, size: Size, values: Params, cells: int, how: str | bool = False
 ) -> Callable[[], None]:
-    """A function that makes one training step on a fixed batch, compiled as `training.compile` would have it."""
+    """A function that makes one training step on a fixed batch, with `how` for training.compile."""
     stream = torch.Generator().manual_seed(0)
     clean = torch.rand(1, size.batch, size.tokens, PIXELS, generator=stream)
     noisy = (clean + 0.05 * torch.randn(clean.shape, generator=stream)).repeat(cells, 1, 1, 1)
@@ -80,15 +101,17 @@ def stepper(
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-5, fused=True)
     alive = torch.ones(cells, dtype=torch.bool, device=device())
 
-    used = compiled(denoising_losses, how) if how else denoising_losses
-
-    def losses(net: nn.Module, batch: tuple) -> torch.Tensor:
-        return used(net, *batch)
+    steps = Steps(model, Denoising(), own, optimizer, as_asked(values, how), alive)
 
     def step() -> None:
-        primal_dual_step(model, losses, (noisy, clean), own, optimizer, values.training, alive, epoch=9)
+        steps.learn((noisy, clean), epoch=9, lr=1e-5)
 
     return step
+
+
+def as_asked(values: Params, how: str | bool) -> Training:
+    """The settings of training with another `compile`."""
+    return values.training.model_copy(update={"compile": how})
 
 
 def drawn(task: Task) -> Iterator[Any]:
@@ -101,26 +124,22 @@ class Fed:
     """A stack of cells in training, past any warm-up, on its batches one after another."""
 
     def __init__(self, made: Feed, values: Params, stack: Sequence[Cell], how: str | bool = False) -> None:
-        asked, self.training = [setting(values, cell) for cell in stack], values.training
-        self.net, self.task = made.build(stack).to(device()), made.task(stack)
-        self.arm = load("arms", asked[0].arm).Arm([own.values for own in asked], stack[0].layers, device())
+        asked = [setting(values, cell) for cell in stack]
+        self.net, task = made.build(stack).to(device()), made.task(stack)
+        arm = load("arms", asked[0].arm).Arm([own.values for own in asked], stack[0].layers, device())
         optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[made.primal.kind]
-        self.optimizer = optimizer(self.net.parameters(), lr=1e-5, fused=True)
-        self.alive = torch.ones(len(stack), dtype=torch.bool, device=device())
-        if how:
-            self.task.compile(how)
-        self.batches, self.held_out = drawn(self.task), cycle(self.task.validation())
+        optimizer = optimizer(self.net.parameters(), lr=1e-5, fused=True)
+        alive = torch.ones(len(stack), dtype=torch.bool, device=device())
+        self.steps = Steps(self.net, task, arm, optimizer, as_asked(values, how), alive)
+        self.batches, self.held_out = drawn(task), cycle(task.validation())
 
     def step(self) -> None:
         """One training step on the next batch."""
-        batch, own = next(self.batches), (self.arm, self.optimizer, self.training, self.alive)
-        primal_dual_step(self.net, self.task.losses, batch, *own, epoch=9)
+        self.steps.learn(next(self.batches), epoch=9, lr=1e-5)
 
-    @torch.no_grad()
     def look(self) -> None:
         """The losses of the next held-out batch, as validation has them."""
-        with autocast(device(), self.training.precision):
-            self.task.losses(self.net, next(self.held_out)[0])
+        self.steps.look(next(self.held_out)[0])
 
 
 def main() -> None:
@@ -128,17 +147,17 @@ def main() -> None:
     values = config.load()
     precision, limit = values.training.precision, getattr(values.training.stack_elements, device().type)
     print("One training step, constrained / unconstrained, same architecture (at most 1.10)")
-    for size in SIZES:
+    for size, how in product(SIZES, STEPPED[device().type]):
         for model, build in {
             "dust, one dictionary a layer": lambda size=size: dust(size, 1, shared=False),
             "dust, one dictionary": lambda size=size: dust(size, 1, shared=True),
             "ut, codes": lambda size=size: relu_codes(size, 1),
             "ut, pixels": lambda size=size: UT(1, size.layers, PIXELS),
         }.items():
-            pair = [stepper(build(), arm(values, name, size), size, values, 1) for name in PAIR]
+            pair = [stepper(build(), arm(values, name, size), size, values, 1, how) for name in PAIR]
             one, two, share = ratio(*pair)
-            print(f"  {model:<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-            told = f"{model}, {size}"
+            told = f"{model}, {size}{f', {how}' if how else ''}"
+            print(f"  {told:<60}{1e3 * one:8.2f} ms / {1e3 * two:8.2f} ms = {share:.2f}", flush=True)
             record("constrained step / unconstrained", told, share, "at most 1.10", device(), precision)
     print(f"{CELLS} cells, single runs / stacks as planned for this device (to stay above: 1)")
     for size in SIZES:
@@ -159,7 +178,7 @@ def main() -> None:
         told = f"DUST, {size}, stacks of {width}"
         record("10 single runs / stacks", told, share, "at least 1", device(), precision)
     print("One constrained step of DUST, as it is / compiled (training.compile)")
-    for how in ("kernels", "graphs")[: 2 if device().type == "cuda" else 1]:  # a CPU has no graphs to replay
+    for how in COMPILED[device().type]:
         for size in SIZES:
             pair = [
                 stepper(dust(size, 1, shared=False), arm(values, PAIR[0], size), size, values, 1, one)

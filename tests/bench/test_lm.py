@@ -12,7 +12,7 @@ from descent.config import Params
 from descent.models import causal_lm
 from descent.tasks.lm.data import Instructions
 from descent.tasks.lm.feed import feed
-from tests.bench import lm, steps, timing
+from tests.bench import lm, paper, steps, timing
 
 SHRINK = 64
 
@@ -21,9 +21,9 @@ def as_llama(folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> tuple[
     """The shape but for its depth, to be measured on such a device."""
     for module in (lm, steps, timing):
         monkeypatch.setattr(module, "device", lambda: torch.device(kind))
-    own, texts = lm.as_llama(config.load(), folder, SHRINK)
+    own, texts = paper.shaped(config.load(), "alpaca", lm.MODEL, folder, SHRINK)
     assert grid(own, "lm", "alpaca", lm.MODEL)[0].layers == 32
-    return lm.extrapolated.with_budget(own, lm.MODEL, {"layers": [3]}), texts
+    return paper.extrapolated.with_budget(own, lm.MODEL, {"layers": [3]}), texts
 
 
 def test_it_has_llamas_shape_and_is_made_on_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

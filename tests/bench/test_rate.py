@@ -36,15 +36,17 @@ def test_a_stacks_pace_is_that_of_all_its_cells(monkeypatch: pytest.MonkeyPatch)
     assert found["share"] == pytest.approx(products(SIZE, 1) * CELLS * 50 / 1e9)
 
 
-FAST = {"float32 False": 1.0, "tf32 False": 3.0, "bf16 False": 2.0, "tf32 kernels": 4.0, "tf32 graphs": 5.0}
+FAST = {"float32 False": 1.0, "float32 graphs": 2.0, "tf32 False": 3.0, "tf32 graphs": 4.0}
+FAST |= {"bf16 False": 3.5, "bf16 graphs": 3.0, "tf32 both": 5.0}
+PLAIN = ["float32 graphs", "tf32 graphs", "bf16 False"]
 
 
 @pytest.mark.parametrize(
     ("device", "paces", "hours"),
     [
         ("cpu", {"float32 False": 1.0}, ["float32 False"]),
-        ("cuda", FAST, ["float32 False", "tf32 False", "bf16 False", "tf32 graphs"]),
-        ("cuda", FAST | {"tf32 graphs": 2.5, "tf32 kernels": 2.0}, ["float32 False", "tf32 False", "bf16 False"]),
+        ("cuda", FAST, [*PLAIN, "tf32 both"]),
+        ("cuda", FAST | {"tf32 both": 3.9}, PLAIN),
     ],
 )
 def test_a_gpu_is_measured_in_every_precision_and_compiled_in_the_quickest(
