@@ -40,7 +40,7 @@ def table_3(values: Params, how: str | bool) -> None:
     of = f"{sum(len(stacks) for _, stacks in work)} stacks of {' or '.join(map(str, sizes))}, one after another"
     of, precision = f"{of}, with validation, compile: {how or 'none'}", values.training.precision
     print(f"Table 3's UT and DUST, {of}, in {precision}: {found:.2g} h (to reach on one H200: 0.5)", flush=True)
-    record("hours of Table 3's UT and DUST", of, found, "0.5 on one H200", device(), precision)
+    record("hours of Table 3's UT and DUST", of, found, "at most 0.5 on one H200", device(), precision)
 
 
 def planned(paper: Params, folder: Path) -> Iterator[Planned]:

@@ -7,6 +7,7 @@ import csv
 import platform
 import re
 from pathlib import Path
+from typing import get_args
 
 import torch
 
@@ -14,9 +15,10 @@ from descent.costs.devices import TABLE, processor
 from descent.io.folders import write_text
 from descent.report.markdown import pipe
 from descent.runner.devices import cores
+from descent.schema import Precision
 
-BLOCK = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
-LIMIT = re.compile(r"(?P<how>at most|at least|above) (?P<limit>[\d.]+)(?P<gpu> on a GPU)?")
+BLOCK = re.compile(r"(<!-- bench (?P<of>\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
+LIMIT = re.compile(r"(?P<how>at most|at least|above) (?P<limit>[\d.]+)(?P<gpu> on (a GPU|one H200))?")
 MISSED = " ✗"
 WHICH = ("measure", "setting", "processor", "cores", "device", "precision", "torch")
 EXACT = "float32"  # of what is measured beside training, whatever that is set to
@@ -42,18 +44,37 @@ def record(
         writer.writerows([*rows, row])
 
 
-def quoted(path: Path = TABLE) -> str:
-    """The table as Markdown, a row for each measure, setting, precision and machine."""
-    with path.open() as file:
-        rows = [*csv.DictReader(file)]
+def of_cpus(path: Path = TABLE) -> str:
+    """The rows of CPUs as Markdown, one for each measure, setting and machine."""
     told = [
-        [
-            *(row["measure"], row["setting"], row["precision"]),
-            *(row["value"] + MISSED * _misses(row), row["to_reach"], _machine(row)),
-        ]
-        for row in rows
+        [row["measure"], row["setting"], _value(row), row["to_reach"], f"{row['processor']}, {row['cores']} cores"]
+        for row in _rows(path)
+        if row["device"] == "cpu"
     ]
-    return pipe(["measured", "of", "in", "value", "to reach", "machine"], told)
+    return pipe(["measured", "of", "value", "to reach", "machine"], told)
+
+
+def of_gpus(path: Path = TABLE) -> str:
+    """The rows of GPUs, one for each measure, setting and card, with a column for each precision."""
+    found: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in _rows(path):
+        if row["device"] != "cpu":
+            own = tuple(row[key] for key in ("measure", "setting", "to_reach", "device"))
+            found.setdefault(own, {})[row["precision"]] = _value(row)
+    told = [
+        [measure, setting, *(values.get(precision, "") for precision in get_args(Precision)), limit, card]
+        for (measure, setting, limit, card), values in found.items()
+    ]
+    return pipe(["measured", "of", *get_args(Precision), "to reach", "on"], told)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return [*csv.DictReader(file)]
+
+
+def _value(row: dict[str, str]) -> str:
+    return row["value"] + MISSED * _misses(row)
 
 
 def _misses(row: dict[str, str]) -> bool:
@@ -65,14 +86,10 @@ def _misses(row: dict[str, str]) -> bool:
     return {"at most": value > limit, "at least": value < limit, "above": value <= limit}[asked["how"]]
 
 
-def _machine(row: dict[str, str]) -> str:
-    return f"{row['processor']}, {row['cores']} cores" if row["device"] == "cpu" else row["device"]
-
-
 def quote(readme: Path = Path("README.md"), path: Path = TABLE) -> None:
-    """Put the table between the README's markers."""
-    text = readme.read_text(encoding="utf-8")
-    write_text(readme, BLOCK.sub(lambda found: f"{found[1]}{quoted(path)}\n{found[2]}", text))
+    """Put both tables between the README's markers."""
+    text, tables = readme.read_text(encoding="utf-8"), {"cpus": of_cpus, "gpus": of_gpus}
+    write_text(readme, BLOCK.sub(lambda found: f"{found[1]}{tables[found['of']](path)}\n{found[3]}", text))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.bench.table import BLOCK, EXACT, MISSED, quote, quoted, record
+from tests.bench.table import BLOCK, EXACT, MISSED, of_cpus, of_gpus, quote, record
 from tests.fakes.core import ROOT
 
 CPU = torch.device("cpu")
@@ -29,7 +29,6 @@ def test_a_row_of_another_precision_stands_beside_it(tmp_path: Path) -> None:
     with path.open() as file:
         rows = [(row["precision"], row["value"]) for row in csv.DictReader(file)]
     assert rows == [("bf16", "1.5"), ("float32", "1")]
-    assert "| of this | bf16 | 1.5 |" in quoted(path)
 
 
 @pytest.mark.parametrize(
@@ -46,19 +45,39 @@ def test_a_row_of_another_precision_stands_beside_it(tmp_path: Path) -> None:
 def test_what_misses_its_figure_is_marked(tmp_path: Path, value: float, limit: str, missed: bool) -> None:
     path = tmp_path / "bench.csv"
     record("a / b", "of this", value, limit, CPU, EXACT, path)
-    assert (MISSED in quoted(path)) == missed
+    assert (MISSED in of_cpus(path)) == missed
+
+
+@pytest.mark.parametrize(("value", "missed"), [(0.6, True), (0.5, False)])
+def test_precisions_of_a_gpu_stand_side_by_side(
+    tmp_path: Path, value: float, missed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "a card")
+    path, card = tmp_path / "bench.csv", torch.device("cuda")
+    for precision, own in (("bf16", value), ("float32", 2.0)):
+        record("hours", "of this", own, "at most 0.5 on one H200", card, precision, path)
+    record("a / b", "of this", 1.25, "at most 2", CPU, EXACT, path)
+    marked = f"{value}{MISSED * missed}"
+    row = f"| hours | of this | 2{MISSED} |  | {marked} | at most 0.5 on one H200 | a card |"
+    assert row in of_gpus(path) and "a / b" not in of_gpus(path)
+    assert "| a / b |" in of_cpus(path) and "hours" not in of_cpus(path)
 
 
 def test_the_readme_gets_it_between_its_markers_and_nothing_else_changes(tmp_path: Path) -> None:
     path, readme = tmp_path / "bench.csv", tmp_path / "README.md"
     record("a / b", "of this", 1.25, "at most 2", CPU, EXACT, path)
-    readme.write_text("before\n<!-- bench -->\nold\n<!-- /bench -->\nafter\n")
+    readme.write_text("before\n<!-- bench cpus -->\nold\n<!-- /bench -->\nafter\n")
     quote(readme, path)
     text = readme.read_text()
-    assert text.startswith("before\n<!-- bench -->\n| measured |") and text.endswith("<!-- /bench -->\nafter\n")
-    assert "| a / b | of this | float32 | 1.25 | at most 2 |" in text and "old" not in text
+    assert text.startswith("before\n<!-- bench cpus -->\n| measured |") and text.endswith(
+        "<!-- /bench -->\nafter\n"
+    )
+    assert "| a / b | of this | 1.25 | at most 2 |" in text and "old" not in text
 
 
 def test_the_readme_quotes_the_table_as_it_is() -> None:
-    [(begin, end)] = [(found[1], found[2]) for found in BLOCK.finditer((ROOT / "README.md").read_text())]
-    assert f"{begin}{quoted(ROOT / 'data/bench.csv')}\n{end}" in (ROOT / "README.md").read_text()
+    text, tables = (ROOT / "README.md").read_text(), {"cpus": of_cpus, "gpus": of_gpus}
+    found = {own["of"]: own for own in BLOCK.finditer(text)}
+    assert found.keys() == tables.keys()
+    for name, own in found.items():
+        assert own[0] == f"{own[1]}{tables[name](ROOT / 'data/bench.csv')}\n{own[3]}"
