@@ -7,13 +7,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from descent.components import load
 from descent.models.dust import DUST
 from descent.models.parts.layers import dct
 from descent.tasks.video.losses import denoising_losses
+from descent.training.arm import Base
 from descent.training.drawing import in_turn
 from descent.training.recorded import PLAIN, Recorded
 from descent.training.step import Steps
-from tests.fakes.core import small_params
+from tests.fakes.core import ROOT, small_params
 from tests.fakes.replaying import record
 from tests.training.test_synchronisation import ARMS, duals_of
 
@@ -122,6 +124,13 @@ def test_every_kind_has_its_own_recording_and_sees_its_own_batch() -> None:
             x = torch.full(shape, float(number))
             assert torch.equal(doubled({"x": x, "key": number}, factor), factor * x)
     assert len(made) == 3
+
+
+def test_every_arm_says_that_it_is_recordable_and_is_tested_for_it() -> None:
+    names = {file.stem for file in (ROOT / "src/descent/arms").glob("[!_]*.py")}
+    ours = {load("arms", name).Arm for name in names}
+    assert ours == {load("arms", arm).Arm for arm, _ in ARMS.values()}
+    assert not Base.recordable, "who writes an arm says so"
 
 
 @pytest.mark.parametrize(("dual_every", "recordable"), [(1, True), (2, False)])

@@ -56,7 +56,9 @@ OBJECTIVES = {
     )
 }
 ARMS = {name: ("constrained", values) for name, values in OBJECTIVES.items()}
-ARMS |= {name: (name, {}) for name in ("unconstrained", "penalty", "deep_supervision")}
+ARMS |= {
+    name: (name, {}) for name in ("unconstrained", "penalty", "deep_supervision", "replay", "replay_positive")
+}
 
 
 def duals_of(arm: str, params: Params, cells: int, layers: int, device: torch.device = META) -> Base:

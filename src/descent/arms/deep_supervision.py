@@ -23,6 +23,8 @@ class Settings(Schema):
 class Arm(Base):
     """Minimise sum_l a_l f_l / sum_l a_l over l = 0 ... L."""
 
+    recordable = True
+
     def __init__(self, settings: list[Settings], layers: int, device: torch.device) -> None:
         linear = settings[0].weights == "linear"
         weights = torch.arange(layers + 1.0, device=device) if linear else torch.ones(layers + 1, device=device)

@@ -24,6 +24,8 @@ class Arm(Base):
     With weight decay the multipliers have their maximum at lambda = rho [v]_+, where the Lagrangian is this.
     """
 
+    recordable = True
+
     def __init__(self, settings: list[Settings], layers: int, device: object) -> None:
         self.problem = columns(settings, COLUMNS, device)
         self.warmup_epochs = self.problem.warmup_epochs

@@ -42,6 +42,8 @@ class Arm(Base):
     difference between the two is the dynamics of the duals.
     """
 
+    recordable = True
+
     def __init__(self, settings: list[Settings], layers: int, device: torch.device) -> None:
         last = [0.0] * layers + [1.0]  # before a twin is known: ERM
         self.weights = torch.tensor([own.weights or last for own in settings], device=device)

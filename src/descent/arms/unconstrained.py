@@ -18,6 +18,8 @@ class Settings(Schema):
 class Arm(Base):
     """Minimise f_L."""
 
+    recordable = True
+
     def __init__(self, settings: list[Settings], layers: int, device: object) -> None:
         """Of a stack; nothing differs between its cells."""
 

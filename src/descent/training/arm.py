@@ -16,7 +16,7 @@ class Base:
     """An arm with nothing to enforce and nothing to remember, of a stack of cells; arms replace what they need."""
 
     warmup_epochs = 0  # at the start, in which nothing is enforced; their weights are never reported
-    recordable = True  # whether all steps are alike but for numbers on the device, which each changes in place
+    recordable = False  # whether all steps are alike but for numbers on the device, which each changes in place
     optimizers: Sequence[torch.optim.Optimizer] = ()  # of its own, beside that of the weights
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
