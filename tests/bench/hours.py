@@ -2,7 +2,7 @@
 
 A kind is a model, an arm, a depth and how many cells. Each trains on fresh batches, gathered and noisy as the loop
 has them, and looks at held-out ones; black frames stand in for the data. Stacks are counted one after another, as
-nobody measured what they gain where they share a GPU (`gpu_share`).
+replayed ones gain nothing where they share a GPU (`gpu_share`).
 """
 
 import tempfile

@@ -115,7 +115,7 @@ def as_asked(values: Params, how: str | bool) -> Training:
 
 
 def drawn(task: Task) -> Iterator[Any]:
-    """A task's training batches, epoch after epoch, a step ahead where the loop draws them so."""
+    """A task's training batches, epoch after epoch, ahead where the loop draws them so."""
     for epoch in count():
         yield from in_turn(partial(task.batch, epoch), task.steps, ahead=device().type == "cuda")
 

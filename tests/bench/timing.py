@@ -12,8 +12,9 @@ from descent import config
 from descent.config import Params
 from descent.schema import Precision
 from descent.training.devices import choose
+from descent.training.recorded import PLAIN
 
-WARMING = 3  # calls before any is timed: the first compile, the second may record a graph
+WARMING = PLAIN + 1  # calls before any is timed: in the last of them a step is recorded
 PATIENCE = {"cpu": 4.0, "cuda": 1.0}  # seconds of turns: a GPU has hundreds in one, and ten minutes for everything
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from descent.config import Params
 from descent.costs import ahead, parts
@@ -46,18 +45,6 @@ def test_the_line_says_that_the_stacks_side_by_side_depend_on_the_model(monkeypa
     assert " with 3 stacks side by side on this CPU" in ahead.line(params, *WORDS), (
         "the other has nothing to train"
     )
-
-
-@pytest.mark.parametrize(
-    ("device", "slots", "word"), [("cuda", 3, "at most"), ("cuda", 1, "about"), ("cpu", 3, "about")]
-)
-def test_where_stacks_share_a_gpu_the_line_tells_an_upper_bound(
-    device: str, slots: int, word: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ahead.devices, "at_hand", lambda params: (torch.device(device), 1, 1.0, "on one"))
-    monkeypatch.setattr(Costs, "of_dataset", lambda *told: [part("dust", 3, 600.0, slots=slots)])
-    monkeypatch.setattr(Costs, "__init__", lambda *told: None)
-    assert f"3 of 8 cells to train, {word} 10 min with " in ahead.line(small_params(), *WORDS)
 
 
 def test_studies_are_asked_for_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from descent.runner.executor import Way, jobs, run_all
 from descent.tasks.lm.losses import token_loss
 from descent.tasks.video.losses import denoising_losses
 from descent.training.devices import autocast, compiled
+from descent.training.recorded import Recorded
 from descent.training.step import primal_dual_step
 from tests.fakes.core import small_params
 from tests.runner.test_devices import STACKS, whose
@@ -89,8 +90,15 @@ def test_compiled_steps_give_the_same_numbers(how: str) -> None:
 
 @pytest.mark.parametrize("name", ARMS)
 def test_steps_replayed_while_batches_are_drawn_leave_what_plain_ones_do(name: str) -> None:
-    plain, found = learnt(name, device=DEVICE), learnt(name, device=DEVICE, how="graphs")
+    used: list[Recorded] = []
+
+    def recorded(function: Recorded) -> Recorded:
+        used.append(function)
+        return function
+
+    plain, found = learnt(name, device=DEVICE), learnt(name, recorded, DEVICE, "graphs")
     torch.testing.assert_close(found, plain, rtol=1e-3, atol=1e-5)
+    assert len(used) == 2 and all(own.known for own in used)
 
 
 def test_stacks_of_a_share_are_done_by_as_many_processes(monkeypatch: pytest.MonkeyPatch) -> None:

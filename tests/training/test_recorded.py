@@ -10,6 +10,9 @@ from torch import Tensor, nn
 from descent.components import load
 from descent.models.dust import DUST
 from descent.models.parts.layers import dct
+from descent.tasks.lm.batches import InstructionTask
+from descent.tasks.text.batches import ClassificationTask
+from descent.tasks.video.batches import FrameTask, SequenceTask
 from descent.tasks.video.losses import denoising_losses
 from descent.training.arm import Base
 from descent.training.drawing import in_turn
@@ -59,7 +62,7 @@ def learnt(
     alive = torch.ones(CELLS, dtype=torch.bool, device=device)
     fresh = [tuple(part.to(device) for part in batch) for batch in batches(STEPS)]
     steps = Steps(net, Squares(), own, optimizer, params.training, alive)
-    steps._learn, steps.look = wrap(steps._learn), wrap(steps.look)
+    steps._learn, steps._look = wrap(steps._learn), wrap(steps._look)
     left, before = [], net.dictionaries.detach().clone()
     for epoch in range(3):
         total = 0.0
@@ -118,19 +121,28 @@ def test_every_kind_has_its_own_recording_and_sees_its_own_batch() -> None:
         made.append(1)
         return record(function)
 
-    doubled = Recorded(lambda batch, factor: factor * batch["x"], counted)
-    for number in range(PLAIN + 3):
-        for shape, factor in (((2,), 2), ((3,), 2), ((2,), 3)):
-            x = torch.full(shape, float(number))
-            assert torch.equal(doubled({"x": x, "key": number}, factor), factor * x)
-    assert len(made) == 3
+    scaled = Recorded(lambda batch, factor: factor * batch["x"], counted)
+    for factor in (2, 3):  # what is asked beside the batch
+        for number in range(PLAIN + 3):
+            for shape in ((2,), (3,)):
+                x = torch.full(shape, float(number))
+                assert torch.equal(scaled({"x": x, "key": number}, factor), factor * x)
+        assert len(scaled.known) == 2, "those of another factor would keep their memory"
+    assert len(made) == 4
 
 
 def test_every_arm_says_that_it_is_recordable_and_is_tested_for_it() -> None:
     names = {file.stem for file in (ROOT / "src/descent/arms").glob("[!_]*.py")}
     ours = {load("arms", name).Arm for name in names}
     assert ours == {load("arms", arm).Arm for arm, _ in ARMS.values()}
+    params = small_params()
+    assert all(duals_of(arm, params, CELLS, LAYERS, CPU).recordable for arm, _ in ARMS.values())
     assert not Base.recordable, "who writes an arm says so"
+
+
+def test_what_draws_on_the_device_or_asks_it_is_not_recordable() -> None:
+    tasks = (SequenceTask, FrameTask, ClassificationTask, InstructionTask)
+    assert [own for own in tasks if own.recordable] == [SequenceTask]
 
 
 @pytest.mark.parametrize(("dual_every", "recordable"), [(1, True), (2, False)])

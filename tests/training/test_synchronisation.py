@@ -46,13 +46,14 @@ OBJECTIVES = {
         "dual_optimizer": duals,
         "resilience": resilience,
         "dual_mean": mean,
+        "dual_forward": forward,
         "warmup_epochs": 0,
     }
-    for constraint, duals, resilience, mean in (
-        ("difference", "adam", "slacks", 0.0),
-        ("difference", "sgd", "decay", 0.0),
-        ("ratio", "nupi", "none", 0.9),
-        ("log", "sgd", "none", 0.0),
+    for constraint, duals, resilience, mean, forward in (
+        ("difference", "adam", "slacks", 0.0, "same"),
+        ("difference", "sgd", "decay", 0.0, "fresh"),
+        ("ratio", "nupi", "none", 0.9, "same"),
+        ("log", "sgd", "none", 0.0, "same"),
     )
 }
 ARMS = {name: ("constrained", values) for name, values in OBJECTIVES.items()}

@@ -26,9 +26,7 @@ def line(params: Params, *words: str) -> str | None:
     label = "-".join(words[:2]) if words[0] in TASKS else "studies"
     left = [part for part in parts if part.missing]
     slots = beside(left)
-    # Stacks that share a GPU count as one after another: what sharing saves was not measured.
-    least = "at most" if device.type == "cuda" and any(part.slots > places for part in left) else "about"
     return (
-        f"{label}: {whole.missing} of {whole.cells} cells to train, {least} {duration(factor * whole.training)} "
+        f"{label}: {whole.missing} of {whole.cells} cells to train, about {duration(factor * whole.training)} "
         f"with {slots} {told}; {size(whole.memory)} of memory, {size(whole.disk)} of disk"
     )

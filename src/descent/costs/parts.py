@@ -232,7 +232,7 @@ def _held_out(task: Task) -> int:
 def _together(seconds: Sequence[float | int], places: int) -> float | int:
     """How long stacks take in so many places, the longest first.
 
-    In a place that stacks share they count as one after another: what sharing saves was not measured.
+    In a place that stacks share they count as one after another, which for replayed steps is what they take.
     """
     busy = [0.0] * places
     for own in sorted(seconds, reverse=True):

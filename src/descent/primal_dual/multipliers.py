@@ -23,11 +23,13 @@ class NuPI(torch.optim.Optimizer):
         for group in self.param_groups:
             for value in group["params"]:
                 error = value.grad
-                smoothed = self.state[value].setdefault("smoothed", error.clone())
-                before = smoothed.clone()
+                state = self.state[value]
+                if not state:
+                    state["smoothed"] = error.clone()
+                before = state["smoothed"]
                 after = torch.lerp(error, before, group["smoothing"])
                 value += group["lr"] * (error + group["gain"] * (after - before))
-                smoothed.copy_(after)
+                before.copy_(after)
 
 
 class Multipliers:

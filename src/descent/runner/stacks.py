@@ -4,6 +4,7 @@ import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 import pandas as pd
@@ -102,13 +103,14 @@ def _train(
     checkpoint: FileCheckpoint,
     progress: Callable[[int], None],
 ) -> None:
-    done = 0
+    done, one_at_a_time = 0, Lock()
 
     def tell(parts: int) -> None:
         nonlocal done
-        if parts > done:  # a resumed stack reports its first epochs at once
-            progress((parts - done) * len(stack))
-        done = max(done, parts)
+        with one_at_a_time:  # batches may be asked for on several threads
+            if parts > done:  # a resumed stack reports its first epochs at once
+                progress((parts - done) * len(stack))
+            done = max(done, parts)
 
     def after_epoch(epoch: int, f: torch.Tensor) -> None:
         tell(epoch * PARTS)
@@ -139,7 +141,7 @@ class Told:
         self.task, self.tell = task, tell
 
     def batch(self, epoch: int, step: int) -> Any:
-        """The task's own; for a GPU it is asked for on another thread, a step ahead."""
+        """The task's own; for a GPU it is asked for on other threads, some steps ahead."""
         self.tell(epoch * PARTS + step * PARTS // self.task.steps)
         return self.task.batch(epoch, step)
 

@@ -16,7 +16,9 @@ class Base:
     """An arm with nothing to enforce and nothing to remember, of a stack of cells; arms replace what they need."""
 
     warmup_epochs = 0  # at the start, in which nothing is enforced; their weights are never reported
-    recordable = False  # whether all steps are alike but for numbers on the device, which each changes in place
+    # Whether all steps, but for those of the warm-up, are alike whatever the epoch, and change in place on the
+    # device what they change: a GPU may replay them then.
+    recordable = False
     optimizers: Sequence[torch.optim.Optimizer] = ()  # of its own, beside that of the weights
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:

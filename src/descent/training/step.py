@@ -45,7 +45,7 @@ class Steps:
         alive: Bool[Tensor, " cells"],
     ) -> None:
         self.optimizer, self.warmup_epochs = optimizer, arm.warmup_epochs
-        self.ahead = alive.is_cuda  # whether the next batch is drawn while the host launches this one's step
+        self.ahead = alive.is_cuda  # whether the next batches are drawn while the host launches this one's step
 
         def learn(batch: Any, epoch: int) -> tuple[Tensor, Tensor]:
             return primal_dual_step(model, task.losses, batch, arm, optimizer, settings, alive, epoch)
@@ -53,19 +53,21 @@ class Steps:
         def look(batch: Any) -> Tensor:
             return again(model, task.losses, batch, settings)
 
-        self._learn, self.look = learn, look
+        self._learn, self._look = learn, look
         how, recordable = settings.compile, alive.is_cuda and task.recordable and arm.recordable
         recorded = how in ("auto", "graphs", "both") and recordable
         if how in ("graphs", "both") and not recorded:
             task.compile("graphs")
         elif how in ("kernels", "both"):
             task.compile("kernels")
+        self.recorded = recorded
         if recorded:
+            torch.cuda.set_device(alive.device)  # streams and recordings are of the one in use
             for group in (group for one in (optimizer, *arm.optimizers) for group in one.param_groups):
                 group["capturable"] = True
             for group in optimizer.param_groups:  # a number would be the recorded step's for ever
                 group["lr"] = torch.zeros((), device=alive.device)
-            self._learn, self.look = Recorded(learn), Recorded(look)
+            self._learn, self._look = Recorded(learn), Recorded(look)
 
     def learn(
         self, batch: Any, epoch: int, lr: float
@@ -77,7 +79,13 @@ class Steps:
                 group["lr"].fill_(lr)
             else:
                 group["lr"] = lr
-        return self._learn(batch, min(epoch, self.warmup_epochs))  # past the warm-up all epochs are alike
+        if self.recorded:  # of the epoch it knows whether it is one of the warm-up
+            epoch = 0 if epoch < self.warmup_epochs else self.warmup_epochs
+        return self._learn(batch, epoch)
+
+    def look(self, batch: Any) -> Float[Tensor, "cells depth"]:
+        """The losses of a held-out batch, which the next look may overwrite."""
+        return self._look(batch)
 
 
 def primal_dual_step(
