@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent.analysis import effects, grounds, scorecard, wording
+from descent.analysis import effects, grounds, scorecard
 from descent.analysis.claims import CLAIMS
 from descent.analysis.select import select
 from descent.analysis.verdicts import VERDICTS, exact_share
@@ -247,8 +247,3 @@ def test_without_rows_nothing_is_tested(clear: pd.DataFrame) -> None:
     found = card(select(clear, arm="zero"))
     assert set(found["verdict"]) == {"not tested"} and set(found["words"]) == {"nothing to compare"}
     assert found["estimate"].isna().all() and found["why"].ne("").all()
-
-
-def test_numbers_are_written_for_a_reader() -> None:
-    shown = [wording.written(0.12345, unit) for unit in ("percent", "points", "plain")]
-    assert shown == ["12.3 %", "12 points", "0.123"] and wording.written(np.nan, "plain") == "–"  # noqa: RUF001

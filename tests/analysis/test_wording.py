@@ -1,0 +1,10 @@
+"""Numbers and verdicts in words."""
+
+import numpy as np
+
+from descent.analysis import wording
+
+
+def test_numbers_are_written_for_a_reader() -> None:
+    shown = [wording.written(0.12345, unit) for unit in ("percent", "points", "plain")]
+    assert shown == ["12.3 %", "12 points", "0.123"] and wording.written(np.nan, "plain") == "–"  # noqa: RUF001
