@@ -124,15 +124,15 @@ def test_a_lost_head_is_told_in_one_sentence_before_the_library_ends_the_driver(
     try:
         enter_project(tmp_path, monkeypatch)
         monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{ROOT / 'src'}")
-        driver = subprocess.Popen(
-            [sys.executable, "-c", DRIVER, address, "5000"],
-            start_new_session=True,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        wait_for_a_checkpoint()
-        made.head_node.kill_gcs_server()
-        told = driver.communicate(timeout=55)[1].strip().splitlines()
+        command = [sys.executable, "-c", DRIVER, address, "5000"]
+        with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True) as driver:
+            try:
+                wait_for_a_checkpoint()
+                made.head_node.kill_gcs_server()
+                # The library's own end, after a minute, has other words; and two busy cores take their time.
+                told = driver.communicate(timeout=110)[1].strip().splitlines()
+            finally:
+                driver.kill()
     finally:
         made.shutdown()
     assert driver.returncode == 1
