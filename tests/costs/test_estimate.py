@@ -130,7 +130,7 @@ def test_the_table_ends_with_all_parts_together(tmp_path: Path, monkeypatch: pyt
     found = [*lines(small_params(DUST))]
     assert [line.split("  ")[0] for line in found[2:4]] == ["video ucsd dust", "in all"]
     assert found[2].split()[3:5] == found[3].split()[2:4] == ["12", "12"]
-    assert "share a GPU count as one after another: " in found[4]
+    assert "share a GPU count as one after another; in memory they are together" in found[4]
 
 
 def test_durations_are_told_in_the_unit_that_fits() -> None:

@@ -41,7 +41,7 @@ class _Recording(TorchDispatchMode):
 
 
 def record(function: Callable[[], Any]) -> tuple[Callable[[], None], Any]:
-    """As recorded.graph."""
+    """As devices.graph."""
     with _Recording() as made:
         results = function()
     made.undo()

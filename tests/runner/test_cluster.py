@@ -129,8 +129,7 @@ def test_a_lost_head_is_told_in_one_sentence_before_the_library_ends_the_driver(
             try:
                 wait_for_a_checkpoint()
                 made.head_node.kill_gcs_server()
-                # The library's own end, after a minute, has other words; and two busy cores take their time.
-                told = driver.communicate(timeout=110)[1].strip().splitlines()
+                told = driver.communicate(timeout=55)[1].strip().splitlines()
             finally:
                 driver.kill()
     finally:

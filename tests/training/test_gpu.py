@@ -16,8 +16,7 @@ from descent.runner import executor
 from descent.runner.executor import Way, jobs, run_all
 from descent.tasks.lm.losses import token_loss
 from descent.tasks.video.losses import denoising_losses
-from descent.training.devices import autocast, compiled
-from descent.training.recorded import Recorded
+from descent.training.devices import Recorded, autocast, compiled
 from descent.training.step import primal_dual_step
 from tests.fakes.core import small_params
 from tests.runner.test_devices import STACKS, whose

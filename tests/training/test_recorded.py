@@ -15,8 +15,8 @@ from descent.tasks.text.batches import ClassificationTask
 from descent.tasks.video.batches import FrameTask, SequenceTask
 from descent.tasks.video.losses import denoising_losses
 from descent.training.arm import Base
+from descent.training.devices import PLAIN, Recorded
 from descent.training.drawing import in_turn
-from descent.training.recorded import PLAIN, Recorded
 from descent.training.step import Steps
 from tests.fakes.core import ROOT, small_params
 from tests.fakes.replaying import record

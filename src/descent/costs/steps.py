@@ -12,8 +12,8 @@ from descent.cells import Cell
 from descent.components import load
 from descent.runner.items import Feed
 from descent.training.arm import Setting
+from descent.training.devices import PLAIN
 from descent.training.loop import Task
-from descent.training.recorded import PLAIN
 from descent.training.step import Steps, primal_dual_step
 
 REPEATS = 3  # timed steps, after one that is not,

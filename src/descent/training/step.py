@@ -9,8 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from descent.training.arm import Base
-from descent.training.devices import autocast
-from descent.training.recorded import Recorded
+from descent.training.devices import Recorded, autocast
 from descent.training.schema import Training
 
 
@@ -55,13 +54,12 @@ class Steps:
 
         self._learn, self._look = learn, look
         how, recordable = settings.compile, alive.is_cuda and task.recordable and arm.recordable
-        recorded = how in ("auto", "graphs", "both") and recordable
-        if how in ("graphs", "both") and not recorded:
+        self.recorded = how in ("auto", "graphs", "both") and recordable
+        if how in ("graphs", "both") and not self.recorded:
             task.compile("graphs")
         elif how in ("kernels", "both"):
             task.compile("kernels")
-        self.recorded = recorded
-        if recorded:
+        if self.recorded:
             torch.cuda.set_device(alive.device)  # streams and recordings are of the one in use
             for group in (group for one in (optimizer, *arm.optimizers) for group in one.param_groups):
                 group["capturable"] = True
