@@ -218,6 +218,25 @@ def test_a_limit_takes_texts_from_everywhere_or_all() -> None:
     assert draw(table, None) is table and draw(table, 1000) is table
 
 
+@pytest.mark.parametrize("limit", [None, 30, 200])
+def test_what_a_draw_takes_can_be_left_out_of_the_next(limit: int | None) -> None:
+    table = reviews(100, "x")
+    first, rest = draw(table, 40), draw(table, limit, skip=40)
+    assert len(rest) == min(limit or 60, 60) and rest.index.is_monotonic_increasing
+    assert not set(first.index) & set(rest.index)
+    assert abs(rest["label"].mean() - table["label"].mean()) <= 1 / len(rest)
+
+
+def test_a_draw_that_leaves_no_test_texts_is_refused(here: Path) -> None:
+    local_set(here / "local/imdb")
+    tests = len(expected()["test"])
+    fetch("imdb", Source(path="imdb", test_skip=tests - 1), "local", Path("out"))
+    assert [len(rows) for rows in tables().values()] == [len(expected()["train"]), 1]
+    with pytest.raises(UserError, match=f"test_skip {tests} leaves none of {tests} test texts"):
+        fetch("imdb", Source(path="imdb", test_skip=tests), "local", Path("other"))
+    assert not Path("other").exists()
+
+
 def test_limits_hold_for_their_parts(here: Path) -> None:
     local_set(here / "local/imdb")
     fetch("imdb", Source(path="imdb", train_texts=4, test_texts=2), "local", Path("out"))

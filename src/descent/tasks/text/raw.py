@@ -33,7 +33,7 @@ def fetch(dataset: str, source: Source, local_data: str, out: Path) -> None:
         local_data: what a relative `path` of the source is relative to.
 
     Raises:
-        UserError: a missing or unusable source, a failed download, a damaged or unsafe archive.
+        UserError: a missing or unusable source, a failed download, a damaged or unsafe archive, no test texts.
     """
     known = components.load("tasks.text.datasets", dataset)
     local = sources.local(known, source.path, local_data) if source.path is not None else None
@@ -55,8 +55,14 @@ def fetch(dataset: str, source: Source, local_data: str, out: Path) -> None:
             parts = readers.read(layout(known), local)
             origin = source.path
         limits = {"train": source.train_texts, "test": source.test_texts, "elsewhere": source.test_texts}
+        skipped = {"test": source.test_skip}
         for part, own in parts.items():
-            parquet.write(draw(own.table, limits[part]), folder / f"{part}.parquet")
+            drawn = draw(own.table, limits[part], skipped.get(part, 0))
+            if drawn.empty:
+                raise UserError(
+                    f"{dataset}: test_skip {source.test_skip} leaves none of {len(own.table)} test texts"
+                )
+            parquet.write(drawn, folder / f"{part}.parquet")
         content = {
             "synthetic": source.generate is not None,
             "origin": origin,
@@ -66,15 +72,18 @@ def fetch(dataset: str, source: Source, local_data: str, out: Path) -> None:
         (folder / "source.json").write_text(json.dumps(content, indent=1) + "\n")
 
 
-def draw(table: pd.DataFrame, limit: int | None) -> pd.DataFrame:
-    """At most `limit` rows, at random, each class by its share, in their old order; None takes all."""
-    if limit is None or limit >= len(table):
+def draw(table: pd.DataFrame, limit: int | None, skip: int = 0) -> pd.DataFrame:
+    """At most `limit` rows, at random, each class by its share, in their old order; None takes all.
+
+    `skip` leaves out the rows that a draw of so many takes: what is tested on the rest is tested on other texts.
+    """
+    if not skip and (limit is None or limit >= len(table)):
         return table
     # Files are often sorted by label. Within its class each text gets a place between 0 and 1 by chance.
     shuffled = table["label"].iloc[np.random.default_rng(DRAW).permutation(len(table))]
     within = shuffled.groupby(shuffled)
     place = (within.cumcount() + 0.5) / within.transform("size")
-    chosen = place.sort_values(kind="stable").index[:limit]
+    chosen = place.sort_values(kind="stable").index[skip:][:limit]
     return table.loc[np.sort(chosen)]
 
 

@@ -41,6 +41,7 @@ class Source(OneOf):
     hub: HubData | None = None
     train_texts: Count | None = None
     test_texts: Count | None = None
+    test_skip: Annotated[int, Field(ge=0)] = 0  # the test texts that a draw of so many takes are left out
 
     @classmethod
     def choices(cls) -> tuple[str, ...]:
