@@ -35,13 +35,14 @@ class Declared(Schema):
     eps: NonNegative
     method: str
     device: Device
-    # These three have defaults, since the parameters that results were made with do not hold them.
+    # These three, and `judged`, have defaults, since the parameters that results were made with do not hold them.
     executor: Literal["local", "ray"] = "local"
     gpu_share: Shares = Field(default_factory=lambda: dict(ALONE))
     ray: Ray = Field(default_factory=Ray)
     local_data: str
     arms: Grid[str]
     comparison: Comparison
+    judged: Literal["together", "alone"] = "together"
     studies: list[str]
     objectives: dict[str, ObjectiveSection]
     video: video.Video

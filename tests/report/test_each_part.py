@@ -6,20 +6,21 @@ import pandas as pd
 import pytest
 
 from descent.analysis import effects, grounds, parts, scorecard
-from descent.report import each_part
+from descent.report import each_part, evidence, programme
 from tests.fakes.evidence import Made, real_params
 
 SHOWN = ("video_ood", "video_cost")
 
 
-def published(folder: Path, rows: pd.DataFrame) -> Path:
+def published(folder: Path, rows: pd.DataFrame, **changes: object) -> Path:
     """A part with the tables that this reads."""
-    params = real_params({"video.datasets": sorted(set(rows["dataset"])), "text.datasets": ["imdb"]})
+    params = real_params({"video.datasets": sorted(set(rows["dataset"])), "text.datasets": ["imdb"], **changes})
     pairs = effects.pairs(rows, params)
     folder.mkdir()
     grounds.save(pairs, facts := grounds.facts(pairs, rows, params), folder)
     scorecard.judged(pairs, facts).to_csv(folder / "claims.csv", index=False)
     scorecard.by_dataset(rows, params).to_csv(folder / "datasets.csv", index=False)
+    (folder / "params.yaml").write_text(evidence.parameters(params))
     return folder
 
 
@@ -39,3 +40,17 @@ def test_what_another_part_replaces_is_told_of_its_data_set_and_counted_no_more(
     assert "Avenue" not in told
     assert "give 2 more verdicts" in each_part.counted(folders), "those of Avenue stay"
     assert each_part.table(folders, real_params()).count("| small-1 |") == 6
+
+
+def test_what_is_judged_alone_joins_no_claim_and_is_told_with_its_alpha_and_verdict(tmp_path: Path) -> None:
+    rows = Made().video(models=("ut",), layers=(3,), datasets=("ucsd",)).table()
+    names = ("small-00000001", "small-00000002")
+    weak = {"judged": "alone", "objectives.constrained.models.ut.alpha": 0.07}
+    folders = [published(tmp_path / names[0], rows), published(tmp_path / names[1], rows, **weak)]
+    assert programme.published(tmp_path, "small") == folders[:1]
+    assert programme.apart(tmp_path, "small") == folders[1:]
+    told = each_part.alone(folders[1:], real_params())
+    number = scorecard.judged(*grounds.load(folders[1])).set_index("claim").loc["video_ood"]
+    assert f"{100 * number['estimate']:.3g} %" in told and f"*{number['verdict']}*" in told
+    assert told.count(f"alpha = 0.07, UT on UCSD; {names[1]}") == len(SHOWN)
+    assert each_part.alone([], real_params()) == ""

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from descent import config
 from descent.analysis import grounds, parts
 from descent.analysis.preconditions import PLACE
 from descent.analysis.select import select
@@ -59,6 +60,20 @@ def not_counted(folders: Sequence[Path], params: Params) -> str:
     return f"{head}: {'; '.join(told)}." if told else ""
 
 
+def alone(folders: Sequence[Path], params: Params) -> str:
+    """In a sentence, what runs that are judged alone say of primary claims, tested or not, with alpha and models;
+    empty where there is none."""
+    told = []
+    for folder in folders:
+        card = pd.read_csv(folder / "claims.csv")
+        for row in card[(card["group"] == "primary") & card["estimate"].notna()].to_dict("records"):
+            value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
+            said = f"*{row['statement']}*: {value} ({low} to {high}), *{row['verdict']}*"
+            told.append(f"{said} ({_asked(folder, row['claim'], params)}; {folder.name})")
+    head = "**Announced, and judged alone**, since they ask for other descent than what the claims above rest on"
+    return f"{head}: {'; '.join(told)}." if told else ""
+
+
 def by_rate(folders: Sequence[Path], params: Params) -> str:
     """In a sentence, what our arm gains out of distribution where both arms train at one learning rate, and how
     many of its cells are feasible on validation data, by the studies that parts have published; empty where none
@@ -96,6 +111,18 @@ def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, p
         "training has not seen holds it too, and part of price and loss is the margin's"
     )
     return f"{head}: {listed(asked)}." if asked else ""
+
+
+def _asked(folder: Path, claim: str, params: Params) -> str:
+    """The alphas of what a claim of a part rests on, each with its models and data sets."""
+    own = config.load(folder / "params.yaml")
+    passing = grounds.passing(select(grounds.load(folder)[1], claim=claim))
+    by_alpha: dict[float, list[str]] = {}
+    for dataset, model in passing:
+        alpha = own.objective(own.comparison.ours, dataset, model)["alpha"]
+        by_alpha.setdefault(alpha, []).append(f"{model} on {dataset}")
+    words = [f"alpha = {alpha:g}, {listed(places)}" for alpha, places in sorted(by_alpha.items())]
+    return in_words(params.components, "; ".join(words))
 
 
 def _tested(folder: Path) -> Iterator[Mapping[str, Any]]:

@@ -40,6 +40,7 @@ def first_screen(
     averages: pd.DataFrame,
     cells: pd.DataFrame,
     folders: Sequence[Path],
+    apart: Sequence[Path],
     params: Params,
 ) -> str:
     """How many primary claims are reproduced, and whether the loss descends; the forest plot, the verdicts with a
@@ -50,6 +51,7 @@ def first_screen(
         averages: sensitivity.table of what they were judged from.
         cells: summary.cells_table of all parts.
         folders: where the runs are published, relative to the README; beside them the protocol and the plot.
+        apart: those of runs that are judged alone.
     """
     primary, own = _primary(card, models)
     place = folders[0].parent.as_posix()
@@ -60,6 +62,7 @@ def first_screen(
         by_noise.across(by_noise.found(folders, params), primary, own),
         judged.left_out(card, models, params),
         judged.shifts(card),
+        each_part.alone(apart, params),
     ]
     paragraphs = [
         " ".join(filter(None, [_outcome(primary), trained.descent(cells, params), trained.held_in_all(solved)])),
@@ -80,13 +83,14 @@ def behind(
     averages: pd.DataFrame,
     cells: pd.DataFrame,
     folders: Sequence[Path],
+    apart: Sequence[Path],
     params: Params,
 ) -> str:
     """The page beside the published parts: the verdicts in full, each model alone, each part, gains at one
     learning rate, other averages and each setting.
 
     Args:
-        card, models, averages, cells, folders: as of first_screen.
+        card, models, averages, cells, folders, apart: as of first_screen.
     """
     primary, own = _primary(card, models)
     below = "#each-model-alone-and-what-keeps-it-out-of-a-claim"
@@ -94,22 +98,24 @@ def behind(
     aside = [
         each_part.counted(folders),
         each_part.not_counted(folders, params),
-        each_part.by_rate(folders, params),
+        each_part.by_rate([*folders, *apart], params),
+        each_part.alone(apart, params),
     ]
     solved = held.solver(cells, params)
     held_to = [trained.constraints(held.by_tolerance(cells, params), params), trained.holding(solved, params)]
     others = card[card["group"] != "primary"]
+    named = _published(folders, apart, params)
     chapters = {
         "The primary claims": f"{judged.claims(brief, brief['verdict'].tolist())}\n\n{LEGEND}",
         "The other claims, exploratory": judged.claims(others, [one for one in VERDICTS if one != NOT_TESTED]),
         "Not tested": judged.untested(card, params),
         "Beside them": "\n\n".join(filter(None, aside)),
-        "The published parts": f"{_published(folders, params)}\n\nTrained: {trained.compared(cells, params)}.",
+        "The published parts": f"{named}\n\nTrained: {trained.compared(cells, params)}.",
         "Descent": trained.descending(cells, params),
         "Constraints": "\n\n".join(filter(None, held_to)),
         "Each model alone, and what keeps it out of a claim": judged.models_alone(card, own, params),
         "Each published part, and each data set of one that has several, by itself": each_part.table(
-            folders, params
+            [*folders, *apart], params
         ),
         "Other averages, and each setting": judged.averages(primary, averages, solved, params),
     }
@@ -133,16 +139,17 @@ def _folded(told: Sequence[str]) -> str:
     return "\n\n".join([opened, "\n".join(entries), "</details>"]) if told else ""
 
 
-def _published(folders: Sequence[Path], params: Params) -> str:
+def _published(folders: Sequence[Path], apart: Sequence[Path], params: Params) -> str:
     """Links to the parts, and what of them no longer counts where another part holds it too."""
-    linked = listed([f"[{folder.name}]({folder.name}/REPORT.md)" for folder in folders])
+    linked, alone = (
+        listed([f"[{folder.name}]({folder.name}/REPORT.md)" for folder in own]) for own in (folders, apart)
+    )
     gone = sorted(parts.replaced(folders)) if len(folders) > 1 else []
     told = listed(
         [in_words(params.components, f"{model} on {data} in {folders[n].name}") for data, model, n in gone]
     )
-    return f"{linked}." + (
-        f" Not counted in what a longer or better tuned part holds too: {told}." if gone else ""
-    )
+    left = f" Not counted in what a longer or better tuned part holds too: {told}." if gone else ""
+    return f"{linked}." + left + (f" Judged alone: {alone}." if apart else "")
 
 
 def _primary(card: pd.DataFrame, models: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -6,6 +6,8 @@ Holm.
 
 from pathlib import Path
 
+import yaml
+
 from descent.analysis import parts, scorecard, sensitivity
 from descent.config import Params
 from descent.figures.beyond import fig_forest
@@ -18,9 +20,23 @@ DIGITS = "%.6g"
 
 
 def published(root: Path, profile: str) -> list[Path]:
-    """The folders of what was published of a profile."""
+    """The folders of what was published of a profile and is judged together."""
+    return [folder for folder in _all(root, profile) if not _alone(folder)]
+
+
+def apart(root: Path, profile: str) -> list[Path]:
+    """Those of runs that were announced to be judged alone, and join no claim of the others (`judged`)."""
+    return [folder for folder in _all(root, profile) if _alone(folder)]
+
+
+def _all(root: Path, profile: str) -> list[Path]:
     digits = "[0-9a-f]" * 8  # evidence.folder_name
     return sorted(file.parent for file in root.glob(f"{profile}-{digits}/facts.csv"))
+
+
+def _alone(folder: Path) -> bool:
+    told = yaml.load((folder / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+    return told.get("judged") == "alone"
 
 
 def write(root: Path, params: Params) -> str:
@@ -41,5 +57,7 @@ def write(root: Path, params: Params) -> str:
     averages = sensitivity.table(pairs, facts)
     write_text(root / AVERAGES, averages.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))
     cells = parts.counting(folders)
-    write_text(root / first_screen.PARTS, first_screen.behind(card, models, averages, cells, folders, params))
-    return first_screen.first_screen(card, models, averages, cells, folders, params)
+    others = apart(root, params.profile)
+    page = first_screen.behind(card, models, averages, cells, folders, others, params)
+    write_text(root / first_screen.PARTS, page)
+    return first_screen.first_screen(card, models, averages, cells, folders, others, params)

@@ -26,8 +26,8 @@ from descent.costs.parts import Costs, Part
 from descent.costs.table import duration, total
 from descent.errors import UserError
 from descent.io.folders import write_text
+from descent.report import programme
 from descent.report.evidence import ROOT
-from descent.report.programme import published
 
 FILE = Path("params.yaml")
 KEPT = Path("params.yaml.kept")  # the user's, while FILE is a part's; git ignores it
@@ -44,11 +44,13 @@ def chosen(params: Params, words: Sequence[str]) -> list[Path]:
     Raises:
         UserError: no such part, or none at all.
     """
-    of_profiles = (published(ROOT, profile) for profile in (params.profile, *params.profiles))
-    known = {folder.name: folder for folder in next(filter(None, of_profiles), [])}
+    profiles = (params.profile, *params.profiles)
+    profile = next((name for name in profiles if programme.published(ROOT, name)), params.profile)
+    together = programme.published(ROOT, profile)
+    known = {folder.name: folder for folder in (*together, *programme.apart(ROOT, profile))}
     if missing := [word for word in words if word not in {ALL, *known}]:
         raise UserError(f"{ROOT} has no part {missing[0]}; it has {', '.join(known) or 'none'}")
-    return [known[word] for word in words if word != ALL] or parts.resting([*known.values()])
+    return [known[word] for word in words if word != ALL] or parts.resting(together)
 
 
 def of_part(folder: Path, here: Params) -> Params:
