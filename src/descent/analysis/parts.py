@@ -16,6 +16,7 @@ from descent.analysis import again, alike, grounds, preconditions
 from descent.analysis.claims import CLAIMS
 from descent.analysis.grounds import FACTS, VARIANT, WHOLE
 from descent.analysis.preconditions import NOTHING, PLACE
+from descent.analysis.select import select
 from descent.components import TASKS
 from descent.errors import UserError
 
@@ -29,8 +30,8 @@ def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
         UserError: two parts hold pairs of one claim, data set and model and neither was trained or tuned for
             longer, or that one lacks settings of the other's; or pairs of one claim that they measured otherwise.
     """
-    pairs, facts = map(_stacked, zip(*map(grounds.load, folders), strict=True))
     trained = cells(folders)
+    pairs, facts = _loaded(folders, trained)
     found = []
     judged = []
     for claim, told in facts.groupby("claim", sort=False):
@@ -53,8 +54,8 @@ def resting(folders: Sequence[Path]) -> list[Path]:
     Raises:
         UserError: as of joined.
     """
-    pairs, facts = map(_stacked, zip(*map(grounds.load, folders), strict=True))
     trained = cells(folders)
+    pairs, facts = _loaded(folders, trained)
     found = set()
     places: set[tuple[int, int]] = set()  # a part, and the one that takes its place
     for name, claim in CLAIMS.items():
@@ -70,6 +71,31 @@ def resting(folders: Sequence[Path]) -> list[Path]:
     while more := {winner for part, winner in places if part in found} - found:
         found |= more
     return [folders[part] for part in sorted(found)]
+
+
+def _loaded(folders: Sequence[Path], trained: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Pairs and facts of all parts, with the number of their `part`.
+
+    Parts that were published before P3 was asked of each value of a study asked it of all its cells at once: where
+    these were enough, their cells are asked again.
+    """
+    pairs, facts = map(_stacked, zip(*map(grounds.load, folders), strict=True))
+    compared = pairs[pairs["varied"] != ""][["claim", *PLACE, "part"]].drop_duplicates()
+    for claim, dataset, model, part in compared.itertuples(index=False, name=None):
+        study = select(trained, experiment=CLAIMS[claim].experiment, dataset=dataset, model=model, part=part)
+        own = study[study["varied"] != ""].assign(feasible=_true(study["feasible"]), active=_true(study["active"]))
+        if preconditions.too_few(own, of_each=False) or not (said := preconditions.too_few(own, of_each=True)):
+            continue
+        told = (facts["claim"] == claim) & (facts["part"] == part)
+        here = told & (facts["dataset"] == dataset) & (facts["model"] == model)
+        facts.loc[here & (facts["why"] == ""), "why"] = said
+        whole = told & (facts["model"] == WHOLE) & (facts["why"] == "")
+        facts.loc[whole, "why"] = said if not grounds.passing(facts[told]) else ""
+    return pairs, facts
+
+
+def _true(said: pd.Series) -> pd.Series:
+    return said.fillna(False).astype(bool)
 
 
 def _matched(pairs: pd.DataFrame) -> pd.DataFrame:

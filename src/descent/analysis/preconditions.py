@@ -113,7 +113,8 @@ def common_seeds(pairs: pd.DataFrame) -> list[int]:
 
 
 def enforced(case: Case) -> str:
-    """P3: enough of the constrained cells are feasible on validation data, each with some active constraint.
+    """P3: enough of the constrained cells are feasible on validation data, each with some active constraint; of a
+    study that varies a value, enough of each value's.
 
     Feasible: the row `feasible`; or, where h(u) = rho / 2 |u|^2 relaxes the problem, so that u settles at lambda /
     rho, the same with v_l - lambda_l / rho in place of v_l and multipliers that have settled.
@@ -126,11 +127,25 @@ def enforced(case: Case) -> str:
     active = ours["active"].fillna(False).astype(bool) & ~ours["lost"]
     feasible = ours["feasible"].fillna(False).astype(bool) & ~ours["lost"]
     feasible |= _relaxed(case, ours[~feasible & ~ours["lost"]]).reindex(ours.index, fill_value=False)
-    if (feasible & active).mean() >= ENOUGH:
+    held = pd.DataFrame({"feasible": feasible, "active": active}).reset_index()
+    return too_few(held, of_each=bool((case.pairs["varied"] != "").any()))
+
+
+def too_few(cells: pd.DataFrame, of_each: bool) -> str:
+    """P3: why too few cells hold and have an active constraint, in words; empty where enough do.
+
+    Args:
+        cells: `varied`, and as truths `feasible` and `active`.
+        of_each: whether the claim compares values that a study varies; then it is asked of each.
+    """
+    groups = [own for _, own in cells.groupby("varied")] if of_each else [cells]
+    own = min(groups, key=lambda group: (group["feasible"] & group["active"]).mean())
+    if (own["feasible"] & own["active"]).mean() >= ENOUGH:
         return ""
+    value = f" at {own['varied'].iloc[0]}" if of_each else ""
     return (
-        f"{int(feasible.sum())} of {len(ours)} constrained cells are feasible on validation data and "
-        f"{int(active.sum())} have an active constraint; {ENOUGH:.0%} must have both"
+        f"{int(own['feasible'].sum())} of {len(own)} constrained cells{value} are feasible on validation data and "
+        f"{int(own['active'].sum())} have an active constraint; {ENOUGH:.0%} must have both"
     )
 
 

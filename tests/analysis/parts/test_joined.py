@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent.analysis import effects, grounds, parts, scorecard, sensitivity
+from descent.analysis import effects, grounds, parts, preconditions, scorecard, sensitivity
 from descent.analysis.verdicts import NOT_TESTED
-from tests.fakes.evidence import real_params
+from tests.fakes.evidence import Made, real_params
 from tests.fakes.parts import PARTS, judged, published, two
+from tests.fakes.results import change
 
 
 def of(results: pd.DataFrame, metric: str, **place: object) -> pd.Series:
@@ -154,3 +155,22 @@ def test_parts_with_too_few_seeds_in_common_give_no_verdict(results: pd.DataFram
     folders = two(moved, own, tmp_path)
     row = judged(folders).loc["video_ood"]
     assert row["verdict"] == NOT_TESTED and row["why"] == "4 seeds, and 8 are needed"
+
+
+@pytest.mark.slow
+def test_a_part_that_asked_all_values_of_a_study_at_once_is_asked_of_each_when_it_joins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = Made().accuracy("text", "imdb", "roberta")
+    made = grid.accuracy("alpha", "imdb", "roberta", varied=("0.2", "0.02")).table()
+    rows = made.drop_duplicates([name for name in made if name != "value"])
+    held = judged([published(rows, tmp_path / PARTS[0])]).loc["alpha_ood"]
+    for seed in (0, 1):
+        change(rows, 0.0, experiment="alpha", varied="0.2", seed=seed, metric="feasible")
+    with monkeypatch.context() as before:
+        before.setattr(preconditions, "OF_PLACE", (preconditions.plateau, preconditions.learned))
+        former = published(rows, tmp_path / PARTS[1])
+    row = judged([former]).loc["alpha_ood"]
+    assert (held["why"], held["verdict"]) == ("", "reproduced")
+    assert grounds.load(former)[1].query("claim == 'alpha_ood'")["why"].eq("").all(), "what it said stays"
+    assert row["verdict"] == NOT_TESTED and "6 of 8 constrained cells at 0.2 are feasible" in row["why"]

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from descent.analysis.select import select
-from tests.fakes.evidence import OURS, real_params, why
+from tests.fakes.evidence import OURS, Made, real_params, why
 from tests.fakes.results import change
 
 
@@ -33,6 +33,17 @@ def test_a_lost_cell_is_not_feasible_whatever_its_row_says(results: pd.DataFrame
     for seed in (0, 1):
         change(results, 1.0, **OURS, seed=seed, metric="diverged")
     assert "12 of 16 constrained cells are feasible" in why(results, "video_ood")
+
+
+@pytest.mark.slow
+def test_of_values_that_a_study_compares_each_must_hold() -> None:
+    grid = Made().accuracy("text", "imdb", "roberta")
+    made = grid.accuracy("alpha", "imdb", "roberta", varied=("0.2", "0.02")).table()
+    rows = made.drop_duplicates([name for name in made if name != "value"])
+    change(rows, 0.0, experiment="alpha", varied="0.2", seed=0, metric="feasible")
+    assert why(rows, "alpha_ood") == "", "seven of eight at the larger one are enough"
+    change(rows, 0.0, experiment="alpha", varied="0.2", seed=1, metric="feasible")
+    assert "6 of 8 constrained cells at 0.2 are feasible" in why(rows, "alpha_ood"), "of both it is 14 of 16"
 
 
 def relaxed(text: pd.DataFrame, multiplier: float, oscillation: float = 0.0) -> str:
