@@ -4,7 +4,7 @@ from descent.analysis.preconditions import UNKNOWN_SIZE
 
 # by a part of the sentences that preconditions.py returns; the first that fits
 BRIEF = {
-    "constrained cells are feasible": "constraints do not hold",
+    "are feasible on validation data": "constraints do not hold",
     "must have both": "constraints do not hold",
     "whether the constraints were active": "constraints not recorded",
     "no study of twice": "not trained for longer",

@@ -93,9 +93,7 @@ def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, p
     Args:
         card, models: the primary claims, and each on each model alone (scorecard.by_model).
     """
-    tested = card.loc[(card["verdict"] != NOT_TESTED) & card["claim"].str.startswith("video"), "claim"]
-    resting = models[models["claim"].isin(tested) & (models["why"].fillna("") == "")]
-    places = {(name, row.model) for row in resting.itertuples() for name in row.datasets.split(", ")}
+    places = resting(card[card["claim"].str.startswith("video")], models)
     gone = parts.replaced(folders) if len(folders) > 1 else set()
     asked = []
     for number, folder in enumerate(folders):
@@ -107,10 +105,21 @@ def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, p
             margin = arms.get(params.comparison.ours, {}).get("margin", 0.0)
             asked += [f"{margin:g} ({in_words(params.components, f'{place[1]} on {place[0]}')})"] if margin else []
     head = (
-        "**More descent than the paper asks for**: each layer was trained to a margin beyond alpha, so that what "
-        "training has not seen holds it too, and part of price and loss is the margin's"
+        "**More descent than the paper asks for**: training asked each layer for a margin beyond alpha, so that "
+        "the constraints also hold on new data; part of the price and of the loss is the margin's"
     )
     return f"{head}: {listed(asked)}." if asked else ""
+
+
+def resting(card: pd.DataFrame, models: pd.DataFrame) -> set[tuple[str, str]]:
+    """The data sets and models that the tested claims of a card rest on.
+
+    Args:
+        card, models: as of margins.
+    """
+    tested = card.loc[card["verdict"] != NOT_TESTED, "claim"]
+    passing = models[models["claim"].isin(tested) & (models["why"].fillna("") == "")]
+    return {(name, row.model) for row in passing.itertuples() for name in row.datasets.split(", ")}
 
 
 def _asked(folder: Path, claim: str, params: Params) -> str:

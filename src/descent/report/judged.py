@@ -106,7 +106,7 @@ def left_out(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
     """In a sentence, what the models gain that a precondition keeps out of a gain that was tested; empty
     where it keeps out none. They might be the better half, which only the whole list shows."""
     tested = card.loc[(card["group"] == "primary") & (card["verdict"] != NOT_TESTED), "claim"]
-    bases = [name for name in tested if CLAIMS[name].kind == "gain"]
+    bases = [name for name in tested if CLAIMS[name].kind == "gain" and CLAIMS[name].experiment in TASKS]
     own = (
         models[models["claim"].str.startswith(tuple(bases)) & (models["why"].fillna("") != "")]
         if bases
@@ -120,8 +120,8 @@ def left_out(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
         aside = "" if row["claim"] in bases or CLAIMS[row["claim"]].capacity else ", more capacity in our arm"
         told.append(f"{value} {unit} ({low} to {high}; {label(params, 'models', row['model'])} on {sets}{aside})")
     head = (
-        "**Models that a precondition keeps out** (mostly as more training would still lower their loss; "
-        "exploratory) gain out of distribution, or lose where the number is negative:"
+        "**Models that a precondition keeps out** (why: *each model alone*, on the page below; exploratory) gain "
+        "out of distribution, or lose where the number is negative:"
     )
     return f"{head} {'; '.join(told)}." if told else ""
 

@@ -1,5 +1,7 @@
 """The cells of all published parts: what they are, whether their loss descends, how their constraints hold."""
 
+from collections.abc import Collection
+
 import pandas as pd
 
 from descent.components import TASKS
@@ -39,22 +41,31 @@ def descending(cells: pd.DataFrame, params: Params) -> str:
     return f"Cells whose loss falls at every layer, on validation data: {'; '.join(words)}."
 
 
-def descent(cells: pd.DataFrame, params: Params) -> str:
-    """The same of all models together, in a short sentence: of our arm how many cells, and of the baseline apart
-    the models of which no cell descends, which a count over all would hide."""
+def descent(cells: pd.DataFrame, places: Collection[tuple[str, str]], params: Params) -> str:
+    """The same of all models together, in sentences: of our arm in how many the loss falls, and of the baseline
+    apart where a verdict rests on them, and where it falls in none of a model, which a count over all would hide.
+
+    Args:
+        places: the data sets and models that the tested primary claims rest on.
+    """
     own = _trained(cells).drop_duplicates([*SAME, "validation_loss"], keep="last")
     own = own.assign(held=_true(own["descending"]) & ~_true(own["diverged"]))
     ours, theirs = (own[own["arm"] == arm] for arm in (params.comparison.ours, params.comparison.baseline))
-    ever = theirs.groupby("model")["held"].any()
-    none = theirs[~theirs["model"].map(ever).astype(bool)]
-    rest = theirs.drop(none.index)
-    said = [f"in {rest['held'].sum()} of {len(rest)}" + (" of the other models" if len(none) else "")]
+    ever = theirs["model"].map(theirs.groupby("model")["held"].any()).astype(bool)
+    behind = pd.Series([place in places for place in zip(theirs["dataset"], theirs["model"], strict=True)])
+    behind = behind.set_axis(theirs.index).astype(bool)
+    some, none, rest = theirs[behind], theirs[~behind & ~ever], theirs[~behind & ever]
+    said = [f"in {some['held'].sum()} of {len(some)} on which a verdict below rests"] if len(some) else []
     if len(none):
-        names = [label(params, "models", model) for model in sorted(none["model"].unique())]
-        said = [f"in none of {len(none)} of some models ({'; '.join(names)})", *said]
+        names = "; ".join(label(params, "models", model) for model in sorted(none["model"].unique()))
+        said += [
+            f"in none of {len(none)} of models " + ("on which none does " if len(some) else "") + f"({names})"
+        ]
+    if len(rest):
+        said += [f"in {rest['held'].sum()} of {len(rest)}" + (" of the others" if said else "")]
     return (
-        f"On validation data the loss falls at every layer in {ours['held'].sum()} of {len(ours)} constrained "
-        f"cells, as trained models are called here; of ERM's {' and '.join(said)}."
+        f"Asked to, every layer lowers the loss in **{ours['held'].sum()} of {len(ours)} trained models**, on "
+        f"validation data; unasked, in plain training (*ERM*), {listed(said)}."
     )
 
 
@@ -103,8 +114,11 @@ def held_in_all(found: pd.DataFrame) -> str:
     """In how many constrained cells of all tasks the solver held, in a sentence (held.solver)."""
     if found.empty:
         return ""
-    cells, held = found["cells"].sum(), found["validation"].sum()
-    return f"The constraints themselves hold within the tolerance in {held} of the {cells}, on validation data."
+    cells, held, test = (found[name].sum() for name in ("cells", "validation", "test"))
+    return (
+        f"The constraints themselves hold within the tolerance in {held} of the {cells} on validation data, and "
+        f"in {test} on test data."
+    )
 
 
 def _counts(name: str, own: pd.DataFrame) -> list[object]:

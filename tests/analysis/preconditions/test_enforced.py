@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from descent.analysis.briefly import in_brief
 from descent.analysis.select import select
 from tests.fakes.evidence import OURS, Made, real_params, why
 from tests.fakes.results import change
@@ -43,7 +44,9 @@ def test_of_values_that_a_study_compares_each_must_hold() -> None:
     change(rows, 0.0, experiment="alpha", varied="0.2", seed=0, metric="feasible")
     assert why(rows, "alpha_ood") == "", "seven of eight at the larger one are enough"
     change(rows, 0.0, experiment="alpha", varied="0.2", seed=1, metric="feasible")
-    assert "6 of 8 constrained cells at 0.2 are feasible" in why(rows, "alpha_ood"), "of both it is 14 of 16"
+    said = why(rows, "alpha_ood")
+    assert "6 of 8 constrained cells at 0.2 are feasible" in said, "of both it is 14 of 16"
+    assert in_brief(said) == "constraints do not hold"
 
 
 def relaxed(text: pd.DataFrame, multiplier: float, oscillation: float = 0.0) -> str:

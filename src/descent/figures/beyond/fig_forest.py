@@ -142,6 +142,6 @@ def _legend(figure: Figure) -> None:
     handles = [
         Line2D([], [], marker="o", color=style.PALETTE[0], label="ours, 95 %"),
         Line2D([], [], marker="D", color=style.PALETTE[1], mfc="none", linestyle="", label="the paper"),
-        Patch(color="#e8eef5", label="smallest effect, margin"),
+        Patch(color="#e8eef5", label="too small to matter"),
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3)
