@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from transformers import DistilBertConfig, LlamaConfig, PretrainedConfig, ViTConfig
 
 from descent.cells import grid
 from descent.components import of_task
@@ -11,6 +12,7 @@ from descent.costs import extrapolated, parts, shapes
 from descent.costs.data import standin
 from descent.costs.steps import Step
 from descent.costs.table import duration, lines
+from descent.errors import UserError
 from tests.fakes.core import (
     DATASET,
     PARAMS,
@@ -20,6 +22,8 @@ from tests.fakes.core import (
     train_cells,
 )
 from tests.fakes.costs import CPU, DUST, enter_demo, part
+
+COMMON = {"hidden_size": 48, "intermediate_size": 96}  # of a configuration of the library
 
 
 def test_cells_and_steps_are_those_of_the_grid_and_finished_cells_are_taken_off(
@@ -111,6 +115,37 @@ def test_a_pretrained_vit_is_estimated_at_the_images_that_it_is_shown() -> None:
     own = extrapolated.with_budget(params, "vit", {"weights": vit["weights"] | {"image": 80}})
     made_up = shapes.random_weights("vit", shapes.pretrained(own, "vit"), 1)
     assert made_up["weights"]["random"]["image"] == 80
+
+
+@pytest.mark.parametrize(
+    ("model", "config"),
+    [
+        (
+            "vit",
+            ViTConfig(hidden_size=48, num_attention_heads=3, intermediate_size=96, image_size=32, patch_size=8),
+        ),
+        ("distilbert", DistilBertConfig(dim=48, n_heads=3, hidden_dim=96, vocab_size=77)),
+        (
+            "causal_lm",
+            LlamaConfig(hidden_size=48, num_attention_heads=6, num_key_value_heads=3, intermediate_size=96),
+        ),
+    ],
+)
+def test_weights_of_a_folder_that_is_here_have_the_shape_that_it_says(
+    model: str, config: PretrainedConfig, tmp_path: Path
+) -> None:
+    config.save_pretrained(tmp_path / "own")
+    params = load(PARAMS).model_copy(update={"profile": "paper", "local_data": str(tmp_path)})
+    own = extrapolated.with_budget(params, model, {"weights": {"path": "own"}})
+    found = shapes.pretrained(own, model)
+    assert (found["width"], found["key_value_heads"], found["feedforward"]) == (48, 3, 96)
+    assert (found.get("image"), found.get("patch")) == ((32, 8) if model == "vit" else (None, None))
+    assert found["heads"] == (6 if model == "causal_lm" else 3)
+    size = shapes.random_weights(model, found, 1)["weights"]["random"]
+    assert size["width"] == 48 and size["feedforward"] == 96
+    gone = extrapolated.with_budget(params, model, {"weights": {"path": "gone"}})
+    with pytest.raises(UserError, match="the shape of gone is not known: put it under local_data"):
+        shapes.pretrained(gone, model)
 
 
 def test_a_stand_in_model_has_the_shape_of_the_pretrained_one(tmp_path: Path) -> None:

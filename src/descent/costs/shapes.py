@@ -1,36 +1,62 @@
-"""Shapes of pretrained models and sizes of vocabularies that are not here: what an estimate needs of them."""
+"""Shapes of pretrained models and sizes of vocabularies, all that an estimate needs of them: as the files of a local
+folder say, and of what is not here as a table does."""
 
 import csv
 from pathlib import Path
 from typing import Any, get_args
 
+from transformers import PretrainedConfig
+
 from descent import inventory
 from descent.components import load
 from descent.config import Params
 from descent.errors import UserError
+from descent.io.places import local
+from descent.models.parts.inputs import Pretrained
+from descent.models.parts.pretrained import configuration
+from descent.tasks.text import tokenizers
 
 TABLE = Path(__file__).with_name("shapes.csv")
+FIELDS = {  # of a configuration of the library, by our names; the first that it has
+    "width": ("hidden_size",),
+    "heads": ("num_attention_heads",),
+    "key_value_heads": ("num_key_value_heads", "num_attention_heads"),
+    "feedforward": ("intermediate_size", "hidden_dim"),
+    "image": ("image_size",),
+    "patch": ("patch_size",),
+    "vocabulary": ("vocab_size",),
+}
 
 
 def vocabulary(params: Params, task: str, model: str) -> int:
     """The words of a model's tokenizer.
 
     Raises:
-        UserError: it is not made here, and the table does not know it.
+        UserError: it is not made here, has no readable folder, and the table does not know it.
     """
     source = getattr(params.budget, task).tokenizers[params.tokenizer(model)]
-    return source.train.vocabulary if source.train else _shape(source.model_dump())["vocabulary"]
+    if source.train:
+        return source.train.vocabulary
+    if source.path and local(params.local_data, source.path).exists():
+        return tokenizers.vocabulary(tokenizers.build(source, (), params.local_data))
+    return _known(source.model_dump())["vocabulary"]
 
 
 def pretrained(params: Params, model: str) -> dict[str, int] | None:
     """The shape of what the profile takes a model's weights, or word embeddings, from; None where they are random.
 
     Raises:
-        UserError: the table does not know it.
+        UserError: there is no readable folder of it, and the table does not know it.
     """
     given = [params.model_budget(model).get(key) for key in inventory.FROM]
     sources = [one for one in given if isinstance(one, dict) and (one.get("hub") or one.get("path"))]
-    return _shape(sources[0]) if sources else None
+    if not sources:
+        return None
+    [source] = sources[:1]
+    path = source.get("path")
+    here = path and local(params.local_data, path).is_dir()
+    shape = _read(configuration(Pretrained(path=path), params.local_data)) if here else _known(source)
+    return shape | ({"image": source["image"]} if source.get("image") else {})  # of images, those that it is shown
 
 
 def random_weights(model: str, shape: dict[str, int], shrink: int) -> dict[str, Any]:
@@ -44,11 +70,21 @@ def random_weights(model: str, shape: dict[str, int], shrink: int) -> dict[str, 
     return {"weights": {"random": sizes}}
 
 
-def _shape(source: dict[str, Any]) -> dict[str, int]:
+def _read(config: PretrainedConfig) -> dict[str, int]:
+    found = {}
+    for name, fields in FIELDS.items():
+        said = (getattr(config, field, None) for field in fields)
+        found |= {name: value} if (value := next(filter(None, said), None)) else {}
+    return found
+
+
+def _known(source: dict[str, Any]) -> dict[str, int]:
     name = source["hub"]["id"] if source.get("hub") else source["path"]
     with TABLE.open() as file:
         rows = {row.pop("name"): row for row in csv.DictReader(file)}
     if name not in rows:
-        raise UserError(f"the shape of {name} is not known: add a line for it to {TABLE.name} beside {__name__}")
-    shown = {"image": source["image"]} if source.get("image") else {}  # of images, those that it is shown
-    return {key: int(value) for key, value in rows[name].items() if value} | shown
+        raise UserError(
+            f"the shape of {name} is not known: put it under local_data, or add a line for it to {TABLE.name} "
+            f"beside {__name__}"
+        )
+    return {key: int(value) for key, value in rows[name].items() if value}
