@@ -1,5 +1,5 @@
-"""Shapes of pretrained models and sizes of vocabularies, all that an estimate needs of them: as the files of a local
-folder say, and of what is not here as a table does."""
+"""Shapes of pretrained models and sizes of vocabularies, all that an estimate needs of them: of a local folder by
+its files, of what is not here by a table."""
 
 import csv
 from pathlib import Path
