@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from descent.analysis import kinds
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.report import held, published, reproduction
@@ -64,6 +65,7 @@ def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproducti
             [{"study": "controls", "arm": "penalty", "varied": "", "trained": 6, "lost": 1} | GAINS]
         ),
         shifts=published.shifts(made_up, params),
+        kinds=kinds.table(made_up, params),
         solver=held.solver(cells_table(made_up, params), params),
         pilots=held.pilots(cells_table(made_up, params), params),
         longer=held.longer(cells_table(made_up, params)),

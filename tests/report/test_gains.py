@@ -55,3 +55,15 @@ def test_the_report_tells_both_in_percent(results: pd.DataFrame) -> None:
     told = gains.turned(published.longer(results, params), params)
     (line,) = told.strip().splitlines()[2:]
     assert line.startswith("| UCSD | UT | 3 | 0.13 | 3 | 0 | +5.00 % [") and "| +2.00 % [" in line
+
+
+def test_accuracy_by_kind_of_text_is_a_row_each_with_our_arm_s_gain() -> None:
+    row = {"dataset": "mnli", "model": "ut_text", "tested": "fiction", "accuracy": 0.4321}
+    rows = [
+        row | {"arm": "constrained", "effect": 0.012, "low": -0.003, "high": 0.027},
+        row | {"arm": "unconstrained", "accuracy": 0.4201, "effect": np.nan, "low": np.nan, "high": np.nan},
+    ]
+    ours, theirs = gains.kinds(pd.DataFrame(rows), real_params()).splitlines()[2:]
+    assert ours.endswith("| fiction | 43.2 % | +1.20 points [-0.30 points, +2.70 points] |") and "MNLI" in ours
+    assert theirs.endswith("| fiction | 42.0 % | – |")  # noqa: RUF001
+    assert gains.kinds(pd.DataFrame(rows[:0]), real_params()) == ""

@@ -1,4 +1,4 @@
-"""Tables of gains in REPORT.md: of controls, after twice the epochs, under other shifts."""
+"""Tables of gains in REPORT.md: of controls, after twice the epochs, under other shifts, by kind of text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -57,6 +57,17 @@ def shifts(found: pd.DataFrame, params: Params) -> str:
         tells = "yes" if row["tells"] else "no"
         rows.append([*words, _interval(row, "effect", unit=unit), tells, row["settings"], row["seeds"]])
     return pipe(["model", "shift", "arm", "gain", "tells", "settings", "seeds"], rows) if rows else ""
+
+
+def kinds(found: pd.DataFrame, params: Params) -> str:
+    """The accuracies and gains by kind of test text (analysis.kinds); empty where texts are of one kind."""
+    rows = []
+    for row in found.to_dict("records"):
+        places = {"tasks.text.datasets": "dataset", "models": "model", "arms": "arm"}
+        words = [label(params, place, row[key]) for place, key in places.items()]
+        gain = ABSENT if pd.isna(row["effect"]) else _interval(row, "effect", unit="points")
+        rows.append([*words, row["tested"], f"{100 * row['accuracy']:.1f} %", gain])
+    return pipe(["data set", "model", "arm", "kind", "accuracy", "gain"], rows) if rows else ""
 
 
 def _interval(row: Mapping[str, Any], name: str, prefix: str = "", unit: str = "%") -> str:

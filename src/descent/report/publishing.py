@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from descent.analysis import effects, grounds, levels, scorecard, sensitivity, tuning
+from descent.analysis import effects, grounds, kinds, levels, scorecard, sensitivity, tuning
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
@@ -35,6 +35,7 @@ def publish(params: Params) -> Path:
         "levels": levels.table(results, params),
         "shifts": published.shifts(results, params),
         "transfer": published.transferred(results, params),
+        "kinds": kinds.table(results, params),
         "sensitivity": sensitivity.table(pairs, facts),
         "datasets": scorecard.by_dataset(results, params),
     }
@@ -46,6 +47,7 @@ def publish(params: Params) -> Path:
         cells=tables["cells"],
         controls=tables["controls"],
         shifts=tables["shifts"],
+        kinds=tables["kinds"],
         numbers=published.trained_numbers(results),
         solver=held.solver(tables["cells"], params),
         pilots=held.pilots(tables["cells"], params),

@@ -29,6 +29,7 @@ class Run:
         card: the scorecard.
         models: its claims on each model alone (scorecard.by_model).
         cells: summary.cells_table.
+        kinds: kinds.table.
         controls, shifts, numbers: as report.published makes them, and turned, its `longer`; solver, pilots,
             longer, selection: as report.held does.
         averages: sensitivity.table.
@@ -46,6 +47,7 @@ class Run:
     cells: pd.DataFrame
     controls: pd.DataFrame
     shifts: pd.DataFrame
+    kinds: pd.DataFrame
     numbers: pd.DataFrame
     solver: pd.DataFrame
     pilots: pd.DataFrame
@@ -93,6 +95,7 @@ def report(run: Run) -> str:
         models=judged.models_alone(card, run.models, params),
         controls=gains.controls(run.controls, params),
         shifts=gains.shifts(run.shifts, params),
+        kinds=gains.kinds(run.kinds, params),
         figures=sections.figures(run.figures),
         departures=" ".join(sections.departures(params)),
         paper=section(params.video.evaluation.gammas, _sigmas(run)).strip(),

@@ -50,6 +50,7 @@ def test_a_finished_run_is_published_whole(project: Path, params: Params, made_u
             "facts",
             "shifts",
             "transfer",
+            "kinds",
             "controls",
             "levels",
             "longer",
