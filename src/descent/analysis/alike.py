@@ -1,6 +1,7 @@
 """Whether published parts measured alike what the pairs of one claim say together."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ from descent.errors import UserError
 MEASURED = ("gammas", "noise_draws", "seed", "bootstrap")  # of an evaluation
 SHIFTED = ("energies", "shifts")  # of one beside these, where a claim is about shifts
 HELD = ("eps", "tolerance", "selection", "patch_loss")  # of a task
+TESTED = ("test_clips", "frames_per_clip", "test_texts", "test_skip", "instructions")  # of a data set's source
 
 Params = dict[str, Any]
 
 
 def check(claim: str, pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
     """Effects of one claim are means over the same levels and resamples, of arms chosen by one rule; those of one
-    model of one size of frames, and under shifts means over the same shifts at the same levels.
+    data set over the same test items, those of one model of one size of frames, and under shifts means over the
+    same shifts at the same levels.
 
     What an effect under shifts is a mean over depends on its model in any case: those that tell of it (of a part
     that was published before P8 all).
@@ -32,6 +35,8 @@ def check(claim: str, pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
         UserError: they are not.
     """
     _same(claim, [folders[part] for part in sorted(set(pairs["part"]))], _measures)
+    for dataset, own in pairs.groupby("dataset"):
+        _same(claim, [folders[part] for part in sorted(set(own["part"]))], partial(_tested, str(dataset)))
     for _, own in pairs.groupby("model"):
         of_model = [folders[part] for part in sorted(set(own["part"]))]
         _same(claim, of_model, _inputs)
@@ -58,6 +63,13 @@ def _measures(claim: str, params: Params) -> Params:
     found = {"comparison": params["comparison"]} | ({"eps": params["eps"]} if task == "video" else {})
     found |= {f"{task}.{key}": section.get(key) for key in HELD}
     return found | {f"{task}.evaluation.{key}": section["evaluation"].get(key) for key in MEASURED}
+
+
+def _tested(dataset: str, claim: str, params: Params) -> Params:
+    """Which items of a data set are tested, as far as its source says."""
+    section = f"profiles.{params['profile']}.data.{dataset}"
+    source = params["profiles"][params["profile"]]["data"][dataset]
+    return {f"{section}.{key}": source.get(key) or None for key in TESTED}
 
 
 def _inputs(claim: str, params: Params) -> Params:

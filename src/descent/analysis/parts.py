@@ -37,7 +37,7 @@ def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
     for claim, told in facts.groupby("claim", sort=False):
         own = pairs[pairs["claim"] == claim]
         gone = _gone(str(claim), own, trained, folders)
-        judged.append(left := _matched(again.without(gone, own)))
+        judged.append(left := _matched(again.without(gone, own), again.without(gone, told)))
         holding = sorted(set(left["part"]))
         if len(holding) > 1 or (holding and gone):
             alike.check(str(claim), left, folders)
@@ -98,13 +98,18 @@ def _true(said: pd.Series) -> pd.Series:
     return said.fillna(False).astype(bool)
 
 
-def _matched(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of one claim; where parts have no seed in common, with each seed's place in its part instead.
+def _matched(pairs: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:
+    """Pairs of one claim; where the parts that pass have no seed in common, with each seed's place in its part
+    instead.
 
-    A mean over settings is taken seed by seed. Seeds of unlike parts share nothing but their number, so that which
-    of them are taken together is free (PROTOCOL.md, "Seeds of unlike parts").
+    A mean over settings is taken seed by seed. Models of texts that were trained apart share nothing but a seed's
+    number, so that which are taken together is free (PROTOCOL.md, "Seeds of unlike parts").
+
+    Args:
+        told: the facts of the claim about these parts.
     """
-    seeds = [set(own) for _, own in pairs.groupby("part")["seed"]]
+    passing = set(told.loc[(told["model"] != WHOLE) & (told["why"] == ""), "part"])
+    seeds = [set(own) for part, own in pairs.groupby("part")["seed"] if part in passing or not passing]
     if len(seeds) < 2 or set.intersection(*seeds):
         return pairs
     places = pairs.groupby("part")["seed"].rank("dense").astype(int) - 1

@@ -40,8 +40,8 @@ def test_claims_about_shifts_alone_ask_for_the_same_shifts_and_of_one_model(
         (tmp_path / name).mkdir()
         (tmp_path / name / "params.yaml").write_text(evidence.parameters(real_params(own)))
     folders = [tmp_path / "one", tmp_path / "other"]
-    of_one = pd.DataFrame({"part": [0, 1], "model": ["ut_text", "ut_text"]})
-    of_two = pd.DataFrame({"part": [0, 1], "model": ["ut_text", "distilbert"]})
+    of_one = pd.DataFrame({"part": [0, 1], "model": ["ut_text", "ut_text"], "dataset": "imdb"})
+    of_two = pd.DataFrame({"part": [0, 1], "model": ["ut_text", "distilbert"], "dataset": "imdb"})
     alike.check("text_ood", of_one, folders)
     alike.check("text_shifts", of_two, folders)
     with pytest.raises(UserError, match=f"pairs of text_shifts and differ in {key}: publish"):
@@ -57,6 +57,19 @@ def test_frames_of_unlike_sizes_are_refused_of_one_model_alone(tmp_path: Path) -
         }
         (tmp_path / name / "params.yaml").write_text(evidence.parameters(real_params(changes)))
     folders = [tmp_path / "one", tmp_path / "other"]
-    alike.check("video_ood", pd.DataFrame({"part": [0, 1], "model": ["ut", "dust_shared"]}), folders)
+    two_models = pd.DataFrame({"part": [0, 1], "model": ["ut", "dust_shared"], "dataset": "ucsd"})
+    alike.check("video_ood", two_models, folders)
     with pytest.raises(UserError, match=r"pairs of video_ood and differ in video\.frame: publish"):
-        alike.check("video_ood", pd.DataFrame({"part": [0, 1], "model": ["ut", "ut"]}), folders)
+        alike.check("video_ood", two_models.assign(model="ut"), folders)
+
+
+def test_a_data_set_is_tested_on_the_same_items_by_all_that_hold_it(tmp_path: Path) -> None:
+    for name, skip in (("one", {}), ("other", {"test_skip": 40})):
+        (tmp_path / name).mkdir()
+        changes = {"profiles.demo.data.imdb": {"path": "imdb", "test_texts": 40} | skip}
+        (tmp_path / name / "params.yaml").write_text(evidence.parameters(real_params(changes)))
+    folders = [tmp_path / "one", tmp_path / "other"]
+    apart = pd.DataFrame({"part": [0, 1], "model": ["ut_text", "roberta"], "dataset": ["imdb", "mnli"]})
+    alike.check("text_ood", apart, folders)
+    with pytest.raises(UserError, match=r"text_ood and differ in profiles\.demo\.data\.imdb\.test_skip: publish"):
+        alike.check("text_ood", apart.assign(dataset="imdb"), folders)

@@ -157,6 +157,15 @@ def test_parts_with_too_few_seeds_in_common_give_no_verdict(results: pd.DataFram
     assert row["verdict"] == NOT_TESTED and row["why"] == "4 seeds, and 8 are needed"
 
 
+def test_seeds_that_passing_parts_share_stay_paired_whatever_seeds_a_failing_part_has() -> None:
+    rows = [(part, seed) for part, first in enumerate((0, 2, 100)) for seed in range(first, first + 8)]
+    pairs = pd.DataFrame(rows, columns=["part", "seed"])
+    told = pd.DataFrame({"part": [0, 1, 2], "model": "ut", "why": ["", "", "P3"]})
+    assert parts._matched(pairs, told).equals(pairs), "2 to 7 are the same draw in both"
+    ranked = parts._matched(pairs, told.assign(why=["", "P3", ""]))
+    assert ranked.groupby("part")["seed"].agg(list).tolist() == 3 * [[*range(8)]]
+
+
 @pytest.mark.slow
 def test_a_part_that_asked_all_values_of_a_study_at_once_is_asked_of_each_when_it_joins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
