@@ -65,7 +65,7 @@ class Arm(Base):
 
         Args:
             again: evaluates f on the same batch with the new weights (`dual_forward: fresh`).
-            alive: cells that have not diverged; the others' duals rest.
+            alive: cells that have not diverged; the others' multipliers rest.
             epoch: counts from 0.
         """
         if epoch < self.problem.warmup_epochs:
@@ -83,8 +83,8 @@ class Arm(Base):
         """The multipliers and the effective weights w_l = dL / df_l of the step that was made.
 
         The Lagrangian is deep supervision with learned weights: of the difference form w_L = 1 + lambda_L and
-        w_l = lambda_l - (1 - alpha) lambda_{l+1}, of the others the derivative at f, of the logarithms' in units
-        of f_L. Where w_l < 0 the gradient raises f_l, the inflation that only R0 stops.
+        w_l = lambda_l - (1 - alpha - margin) lambda_{l+1}, of the others the derivative at f, of the logarithms'
+        in units of f_L. Where w_l < 0 the gradient raises f_l, the inflation that only R0 stops.
         """
         scale = self.f.detach()[:, -1:] if self.problem.constraint == "log" else 1.0
         self.steps += 1

@@ -21,7 +21,8 @@ class Settings(Problem):
 class Arm(Base):
     """Minimise f_L + rho / 2 sum_l [v_l]_+^2.
 
-    With weight decay the multipliers have their maximum at lambda = rho [v]_+, where the Lagrangian is this.
+    With weight decay the multipliers have their maximum at lambda = rho [v]_+, where the Lagrangian less what the
+    decay takes, |lambda|^2 / (2 rho), is this.
     """
 
     recordable = True

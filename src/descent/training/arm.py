@@ -26,7 +26,7 @@ class Base:
         raise NotImplementedError
 
     def watched(self, f: Float[Tensor, "cells depth"]) -> Float[Tensor, "cells watched"]:
-        """The layer losses that tell whether a cell diverged: those that its objective looks at."""
+        """The layer losses that tell whether a cell diverged: all, unless an arm looks at fewer."""
         return f
 
     def update(self, again: Callable[[], Tensor], alive: Bool[Tensor, " cells"], epoch: int) -> None:

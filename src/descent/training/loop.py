@@ -104,7 +104,7 @@ def train(
         held_out = _validate(steps, task)
         run.alive &= (arm.watched(held_out) < settings.diverged_above).all(1)
         log = arm.end_epoch(f, held_out)
-        if epoch >= arm.warmup_epochs:  # before, every arm is ERM
+        if epoch >= arm.warmup_epochs:  # before, nothing is enforced
             _select(model, run, arm.worst(held_out), held_out[:, -1], selection, tolerance, epoch + 1)
         log |= {"loss_train": f, "loss_validation": held_out, "grad_norm": norm, "clipped": clipped}
         log["seconds"] = torch.tensor(time.monotonic() - began)

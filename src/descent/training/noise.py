@@ -14,7 +14,7 @@ VALIDATION = 2**32 - 1
 TEST = 2**32 - 2
 WEIGHTS = 2**32 - 3
 RESAMPLES = 2**32 - 4
-DROPOUT, DRAWS, LEVELS = 1, 2, 3  # the fourth number of the key of a batch's other streams
+DROPOUT, DRAWS, LEVELS = 1, 2, 3  # the last number of the key of a batch's other streams
 
 
 def generator(*key: int) -> torch.Generator:

@@ -49,7 +49,7 @@ def square(number: int) -> int:
 def dct(pixels: int, atoms: int) -> Float[Tensor, "pixels atoms"]:
     """The separable DCT dictionary of square patches: columns of unit norm, D = d (x) d.
 
-    A tight frame D D^T = (atoms / pixels) I where the side of the atoms is a multiple of the patch's.
+    A tight frame D D^T = (atoms / pixels) I where the side of the atoms is the patch's or twice it.
 
     Raises:
         ValueError: pixels or atoms is not a square number.
