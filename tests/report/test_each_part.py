@@ -20,6 +20,7 @@ def published(folder: Path, rows: pd.DataFrame, **changes: object) -> Path:
     grounds.save(pairs, facts := grounds.facts(pairs, rows, params), folder)
     scorecard.judged(pairs, facts).to_csv(folder / "claims.csv", index=False)
     scorecard.by_dataset(rows, params).to_csv(folder / "datasets.csv", index=False)
+    scorecard.by_model(pairs, facts).to_csv(folder / "models.csv", index=False)
     (folder / "params.yaml").write_text(evidence.parameters(params))
     return folder
 
@@ -52,5 +53,5 @@ def test_what_is_judged_alone_joins_no_claim_and_is_told_with_its_alpha_and_verd
     told = each_part.alone(folders[1:], real_params())
     number = scorecard.judged(*grounds.load(folders[1])).set_index("claim").loc["video_ood"]
     assert f"{100 * number['estimate']:.3g} %" in told and f"*{number['verdict']}*" in told
-    assert told.count(f"alpha = 0.07, UT on UCSD; {names[1]}") == len(SHOWN)
+    assert told.count("(UT on UCSD at alpha = 0.07 ") == len(SHOWN) == told.count(f"; {names[1]})")
     assert each_part.alone([], real_params()) == ""

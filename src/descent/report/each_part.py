@@ -70,7 +70,7 @@ def alone(folders: Sequence[Path], params: Params) -> str:
             value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
             said = f"*{row['statement']}*: {value} ({low} to {high}), *{row['verdict']}*"
             told.append(f"{said} ({_asked(folder, row['claim'], params)}; {folder.name})")
-    head = "**Announced, and judged alone**, since they ask for other descent than what the claims above rest on"
+    head = "**Announced, and judged alone**, as they were trained otherwise than what the claims above rest on"
     return f"{head}: {'; '.join(told)}." if told else ""
 
 
@@ -123,14 +123,14 @@ def resting(card: pd.DataFrame, models: pd.DataFrame) -> set[tuple[str, str]]:
 
 
 def _asked(folder: Path, claim: str, params: Params) -> str:
-    """The alphas of what a claim of a part rests on, each with its models and data sets."""
-    own = config.load(folder / "params.yaml")
-    passing = grounds.passing(select(grounds.load(folder)[1], claim=claim))
-    by_alpha: dict[float, list[str]] = {}
-    for dataset, model in passing:
-        alpha = own.objective(own.comparison.ours, dataset, model)["alpha"]
-        by_alpha.setdefault(alpha, []).append(f"{model} on {dataset}")
-    words = [f"alpha = {alpha:g}, {listed(places)}" for alpha, places in sorted(by_alpha.items())]
+    """The alphas of what a claim of a part rests on, and what each of its models says."""
+    own, models = config.load(folder / "params.yaml"), pd.read_csv(folder / "models.csv")
+    words = []
+    for row in models[(models["claim"] == claim) & models["estimate"].notna()].to_dict("records"):
+        sets = row["datasets"].split(", ")
+        alpha = own.objective(own.comparison.ours, sets[0], row["model"])["alpha"]
+        value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
+        words.append(f"{row['model']} on {listed(sets)} at alpha = {alpha:g} {value}, {low} to {high}")
     return in_words(params.components, "; ".join(words))
 
 
