@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 from transformers import DistilBertConfig, LlamaConfig, PretrainedConfig, ViTConfig
 
 from descent.cells import grid
@@ -146,6 +148,23 @@ def test_weights_of_a_folder_that_is_here_have_the_shape_that_it_says(
     gone = extrapolated.with_budget(params, model, {"weights": {"path": "gone"}})
     with pytest.raises(UserError, match="the shape of gone is not known: put it under local_data"):
         shapes.pretrained(gone, model)
+
+
+@pytest.mark.parametrize(("task", "model"), [("text", "roberta"), ("lm", "causal_lm")])
+def test_a_tokenizer_of_a_folder_that_is_here_is_counted_whatever_its_special_tokens(
+    task: str, model: str, tmp_path: Path
+) -> None:
+    words = Tokenizer(WordLevel({word: number for number, word in enumerate(("one", "two", "three"))}))
+    (tmp_path / "own").mkdir()
+    words.save(str(tmp_path / "own/tokenizer.json"))
+    params = load(PARAMS).model_copy(update={"profile": "paper", "local_data": str(tmp_path)})
+    name, grids = params.tokenizer(model), getattr(params.budget, task)
+    source = grids.tokenizers[name].model_copy(update={"path": "own", "hub": None})
+    grids = grids.model_copy(update={"tokenizers": {name: source}})
+    budget = params.budget.model_copy(update={task: grids})
+    own = params.model_copy(update={"profiles": params.profiles | {"paper": budget}})
+    assert shapes.vocabulary(own, task, model) == 3
+    assert shapes.vocabulary(params, task, model) > 50_000, "the hub's, by the table"
 
 
 def test_a_stand_in_model_has_the_shape_of_the_pretrained_one(tmp_path: Path) -> None:

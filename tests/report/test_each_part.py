@@ -48,10 +48,10 @@ def test_what_is_judged_alone_joins_no_claim_and_is_told_with_its_alpha_and_verd
     names = ("small-00000001", "small-00000002")
     weak = {"judged": "alone", "objectives.constrained.models.ut.alpha": 0.07}
     folders = [published(tmp_path / names[0], rows), published(tmp_path / names[1], rows, **weak)]
+    assert programme.parted(tmp_path, "small") == (folders[:1], folders[1:])
     assert programme.published(tmp_path, "small") == folders[:1]
-    assert programme.apart(tmp_path, "small") == folders[1:]
     told = each_part.alone(folders[1:], real_params())
     number = scorecard.judged(*grounds.load(folders[1])).set_index("claim").loc["video_ood"]
     assert f"{100 * number['estimate']:.3g} %" in told and f"*{number['verdict']}*" in told
-    assert told.count("(UT on UCSD at alpha = 0.07 ") == len(SHOWN) == told.count(f"; {names[1]})")
+    assert told.count(f"(UT on UCSD, alpha = 0.07; {names[1]})") == len(SHOWN)
     assert each_part.alone([], real_params()) == ""

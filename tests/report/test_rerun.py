@@ -48,6 +48,12 @@ def test_without_names_all_that_the_claims_rest_on_is_meant_and_an_unknown_name_
         rerun.chosen(params, ["nonsense"])
 
 
+def test_without_a_published_part_it_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rerun, "ROOT", tmp_path)
+    with pytest.raises(UserError, match="has no published part that claims are judged on"):
+        rerun.chosen(config.load(), [])
+
+
 def test_copies_of_data_sets_that_are_not_there_are_told_before_anything_runs(tmp_path: Path) -> None:
     here = config.load().model_copy(update={"local_data": str(tmp_path)})
     with pytest.raises(UserError, match=f"{tmp_path}"):

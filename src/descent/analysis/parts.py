@@ -77,20 +77,17 @@ def _loaded(folders: Sequence[Path], trained: pd.DataFrame) -> tuple[pd.DataFram
     """Pairs and facts of all parts, with the number of their `part`.
 
     Parts that were published before P3 was asked of each value of a study asked it of all its cells at once: where
-    these were enough, their cells are asked again.
+    these were enough, their cells are asked again. A study is of one model on one data set.
     """
     pairs, facts = map(_stacked, zip(*map(grounds.load, folders), strict=True))
     compared = pairs[pairs["varied"] != ""][["claim", *PLACE, "part"]].drop_duplicates()
     for claim, dataset, model, part in compared.itertuples(index=False, name=None):
         study = select(trained, experiment=CLAIMS[claim].experiment, dataset=dataset, model=model, part=part)
-        own = study[study["varied"] != ""].assign(feasible=_true(study["feasible"]), active=_true(study["active"]))
-        if preconditions.too_few(own, of_each=False) or not (said := preconditions.too_few(own, of_each=True)):
-            continue
-        told = (facts["claim"] == claim) & (facts["part"] == part)
-        here = told & (facts["dataset"] == dataset) & (facts["model"] == model)
-        facts.loc[here & (facts["why"] == ""), "why"] = said
-        whole = told & (facts["model"] == WHOLE) & (facts["why"] == "")
-        facts.loc[whole, "why"] = said if not grounds.passing(facts[told]) else ""
+        held = _true(study["feasible"]) & ~_true(study["diverged"])
+        own = study.assign(feasible=held, active=_true(study["active"]))[study["varied"] != ""]
+        if not preconditions.too_few(own, of_each=False):
+            passed = (facts["claim"] == claim) & (facts["part"] == part) & (facts["why"] == "")
+            facts.loc[passed, "why"] = preconditions.too_few(own, of_each=True)
     return pairs, facts
 
 

@@ -5,15 +5,12 @@ import csv
 from pathlib import Path
 from typing import Any, get_args
 
-from transformers import PretrainedConfig
-
 from descent import inventory
 from descent.components import load
 from descent.config import Params
 from descent.errors import UserError
 from descent.io.places import local
 from descent.models.parts.inputs import Pretrained
-from descent.models.parts.pretrained import configuration
 from descent.tasks.text import tokenizers
 
 TABLE = Path(__file__).with_name("shapes.csv")
@@ -37,8 +34,8 @@ def vocabulary(params: Params, task: str, model: str) -> int:
     source = getattr(params.budget, task).tokenizers[params.tokenizer(model)]
     if source.train:
         return source.train.vocabulary
-    if source.path and local(params.local_data, source.path).exists():
-        return tokenizers.vocabulary(tokenizers.build(source, (), params.local_data))
+    if source.path and (folder := local(params.local_data, source.path)).exists():
+        return tokenizers.vocabulary(tokenizers.read(folder))
     return _known(source.model_dump())["vocabulary"]
 
 
@@ -55,7 +52,7 @@ def pretrained(params: Params, model: str) -> dict[str, int] | None:
     [source] = sources[:1]
     path = source.get("path")
     here = path and local(params.local_data, path).is_dir()
-    shape = _read(configuration(Pretrained(path=path), params.local_data)) if here else _known(source)
+    shape = _read(path, params.local_data) if here else _known(source)
     return shape | ({"image": source["image"]} if source.get("image") else {})  # of images, those that it is shown
 
 
@@ -70,8 +67,10 @@ def random_weights(model: str, shape: dict[str, int], shrink: int) -> dict[str, 
     return {"weights": {"random": sizes}}
 
 
-def _read(config: PretrainedConfig) -> dict[str, int]:
-    found = {}
+def _read(path: str, local_data: str) -> dict[str, int]:
+    from descent.models.parts.pretrained import configuration  # its library takes seconds to import
+
+    config, found = configuration(Pretrained(path=path), local_data), {}
     for name, fields in FIELDS.items():
         said = (getattr(config, field, None) for field in fields)
         found |= {name: value} if (value := next(filter(None, said), None)) else {}

@@ -51,9 +51,8 @@ def not_counted(folders: Sequence[Path], params: Params) -> str:
     empty where there is no such part."""
     told = []
     for folder, row, places in _aside(folders):
-        value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
         of = in_words(params.components, listed([f"{model} on {dataset}" for dataset, model in places]))
-        told.append(f"{folder.name} ({of}) on *{row['statement']}*: {value} ({low} to {high}), {row['verdict']}")
+        told.append(f"{folder.name} ({of}) on *{row['statement']}*: {_number(row)}, {row['verdict']}")
     head = (
         "Not counted, since another part trained the same models on the same data for longer, or with more trials"
     )
@@ -65,12 +64,15 @@ def alone(folders: Sequence[Path], params: Params) -> str:
     empty where there is none."""
     told = []
     for folder in folders:
-        card = pd.read_csv(folder / "claims.csv")
-        for row in card[(card["group"] == "primary") & card["estimate"].notna()].to_dict("records"):
-            value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
-            said = f"*{row['statement']}*: {value} ({low} to {high}), *{row['verdict']}*"
-            told.append(f"{said} ({_asked(folder, row['claim'], params)}; {folder.name})")
-    head = "**Announced, and judged alone**, as they were trained otherwise than what the claims above rest on"
+        card, models = (
+            pd.read_csv(folder / f"{name}.csv").dropna(subset="estimate") for name in ("claims", "models")
+        )
+        own = config.load(folder / "params.yaml")
+        for row in card[card["group"] == "primary"].to_dict("records"):
+            of_claim = _by_model(models[models["claim"] == row["claim"]], own, params)
+            said = f"*{row['statement']}*: {_number(row)}, *{row['verdict']}*"
+            told.append(f"{said} ({of_claim}; {folder.name})")
+    head = "**Announced, and judged alone**, trained or tested otherwise than what the claims above rest on"
     return f"{head}: {'; '.join(told)}." if told else ""
 
 
@@ -122,16 +124,20 @@ def resting(card: pd.DataFrame, models: pd.DataFrame) -> set[tuple[str, str]]:
     return {(name, row.model) for row in passing.itertuples() for name in row.datasets.split(", ")}
 
 
-def _asked(folder: Path, claim: str, params: Params) -> str:
-    """The alphas of what a claim of a part rests on, and what each of its models says."""
-    own, models = config.load(folder / "params.yaml"), pd.read_csv(folder / "models.csv")
+def _by_model(models: pd.DataFrame, own: Params, params: Params) -> str:
+    """The models that a claim of a part rests on with their alphas, and where there are several what each says."""
     words = []
-    for row in models[(models["claim"] == claim) & models["estimate"].notna()].to_dict("records"):
+    for row in models.to_dict("records"):
         sets = row["datasets"].split(", ")
         alpha = own.objective(own.comparison.ours, sets[0], row["model"])["alpha"]
-        value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
-        words.append(f"{row['model']} on {listed(sets)} at alpha = {alpha:g} {value}, {low} to {high}")
+        said = f": {_number(row)}" if len(models) > 1 else ""
+        words.append(f"{row['model']} on {listed(sets)}, alpha = {alpha:g}{said}")
     return in_words(params.components, "; ".join(words))
+
+
+def _number(row: Mapping[str, Any]) -> str:
+    value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
+    return f"{value} ({low} to {high})"
 
 
 def _tested(folder: Path) -> Iterator[Mapping[str, Any]]:

@@ -21,17 +21,15 @@ DIGITS = "%.6g"
 
 def published(root: Path, profile: str) -> list[Path]:
     """The folders of what was published of a profile and is judged together."""
-    return [folder for folder in _all(root, profile) if not _alone(folder)]
+    return parted(root, profile)[0]
 
 
-def apart(root: Path, profile: str) -> list[Path]:
-    """Those of runs that were announced to be judged alone, and join no claim of the others (`judged`)."""
-    return [folder for folder in _all(root, profile) if _alone(folder)]
-
-
-def _all(root: Path, profile: str) -> list[Path]:
+def parted(root: Path, profile: str) -> tuple[list[Path], list[Path]]:
+    """These, and those of runs that were announced to be judged alone, and join no other's claim (`judged`)."""
     digits = "[0-9a-f]" * 8  # evidence.folder_name
-    return sorted(file.parent for file in root.glob(f"{profile}-{digits}/facts.csv"))
+    folders = sorted(file.parent for file in root.glob(f"{profile}-{digits}/facts.csv"))
+    alone = [folder for folder in folders if _alone(folder)]
+    return [folder for folder in folders if folder not in alone], alone
 
 
 def _alone(folder: Path) -> bool:
@@ -47,7 +45,7 @@ def write(root: Path, params: Params) -> str:
     Raises:
         UserError: as of parts.joined.
     """
-    folders = published(root, params.profile)
+    folders, others = parted(root, params.profile)
     pairs, facts = parts.joined(folders)
     card = scorecard.judged(pairs, facts)
     models = scorecard.by_model(pairs, facts)
@@ -57,7 +55,6 @@ def write(root: Path, params: Params) -> str:
     averages = sensitivity.table(pairs, facts)
     write_text(root / AVERAGES, averages.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))
     cells = parts.counting(folders)
-    others = apart(root, params.profile)
     page = first_screen.behind(card, models, averages, cells, folders, others, params)
     write_text(root / first_screen.PARTS, page)
     return first_screen.first_screen(card, models, averages, cells, folders, others, params)

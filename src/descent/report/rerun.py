@@ -44,13 +44,16 @@ def chosen(params: Params, words: Sequence[str]) -> list[Path]:
     Raises:
         UserError: no such part, or none at all.
     """
-    profiles = (params.profile, *params.profiles)
-    profile = next((name for name in profiles if programme.published(ROOT, name)), params.profile)
-    together = programme.published(ROOT, profile)
-    known = {folder.name: folder for folder in (*together, *programme.apart(ROOT, profile))}
+    of_profiles = (programme.parted(ROOT, profile) for profile in (params.profile, *params.profiles))
+    together, alone = next(filter(any, of_profiles), ([], []))
+    known = {folder.name: folder for folder in (*together, *alone)}
     if missing := [word for word in words if word not in {ALL, *known}]:
         raise UserError(f"{ROOT} has no part {missing[0]}; it has {', '.join(known) or 'none'}")
-    return [known[word] for word in words if word != ALL] or parts.resting(together)
+    if named := [known[word] for word in words if word != ALL]:
+        return named
+    if not together:
+        raise UserError(f"{ROOT} has no published part that claims are judged on: check the project out whole")
+    return parts.resting(together)
 
 
 def of_part(folder: Path, here: Params) -> Params:

@@ -58,9 +58,7 @@ def descent(cells: pd.DataFrame, places: Collection[tuple[str, str]], params: Pa
     said = [f"in {some['held'].sum()} of {len(some)} on which a verdict below rests"] if len(some) else []
     if len(none):
         names = "; ".join(label(params, "models", model) for model in sorted(none["model"].unique()))
-        said += [
-            f"in none of {len(none)} of models " + ("on which none does " if len(some) else "") + f"({names})"
-        ]
+        said += [f"in none of {len(none)} of {'models on which none does' if len(some) else 'models'} ({names})"]
     if len(rest):
         said += [f"in {rest['held'].sum()} of {len(rest)}" + (" of the others" if said else "")]
     return (

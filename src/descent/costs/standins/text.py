@@ -24,7 +24,7 @@ def write(params: Params, dataset: str, model: str, folder: Path, shrink: int) -
         train, test = made.train_texts, made.test_texts
     else:
         train = min(said["train"], source.train_texts or said["train"])
-        test = min(said["test"] - source.test_skip, source.test_texts or said["test"])
+        test = min(max(said["test"] - source.test_skip, 1), source.test_texts or said["test"])
     held = round(train * params.text.validation_share)
     length = min(said["tokens"], params.budget.text.max_tokens)
     facts = {
