@@ -70,10 +70,10 @@ class Params(Declared):
         common = grids.model_dump(exclude=of_task)
         return common | self._of_model(grids.models, model)
 
-    def trained_longer(self, model: str, times: int) -> "Params":
-        """These parameters, with so many times the epochs in a model's budget."""
+    def trained_for(self, model: str, times: float) -> "Params":
+        """These parameters, with so many times the epochs in a model's budget, rounded and one at least."""
         task = self.task_of(model)
-        epochs = times * self.model_budget(model)["epochs"]
+        epochs = max(1, round(times * self.model_budget(model)["epochs"]))
         grids = getattr(self.budget, task)
         models = grids.models | {model: self._of_model(grids.models, model) | {"epochs": epochs}}
         profile = self.budget.model_copy(update={task: grids.model_copy(update={"models": models})})

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from descent.schema import Count, Grid, NonNegative, Once, Schema, Seed
+from descent.schema import Count, Grid, NonNegative, Once, Positive, Schema, Seed
 
 RATE = "lr"  # of the weights: every arm has one, so varying it varies that of every arm
 
@@ -19,7 +19,7 @@ class Study(Schema):
     eps: NonNegative
     arm: str
     beside: Once[str]
-    times: Count = 1  # as many epochs as the profile's
+    times: Positive = 1.0  # as many epochs as the profile's; fewer where below one
     alone: bool = False  # whether it runs where its model is not in use, on data that other models have prepared
     tested: bool = True  # whether its cells see test data; trials of rates do not
     vary: str | None
@@ -35,6 +35,11 @@ class Study(Schema):
         if self.vary is not None and self.named:
             raise ValueError("named and vary both say what is varied; drop one")
         return self
+
+    @property
+    def plain(self) -> bool:
+        """Whether its cells differ from the grid's in nothing but how long they train."""
+        return self.vary is None and not self.named and not self.overrides
 
     def variants(self) -> dict[str, dict[str, Any]]:
         """What the varied arm's objective has in place of its values, by the word in the column `varied`."""

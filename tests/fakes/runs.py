@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis import kinds
+from descent.analysis import epochs, kinds
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.report import held, published, reproduction
@@ -69,7 +69,7 @@ def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproducti
         solver=held.solver(cells_table(made_up, params), params),
         pilots=held.pilots(cells_table(made_up, params), params),
         longer=held.longer(cells_table(made_up, params)),
-        turned=published.longer(made_up, params),
+        epochs=epochs.table(made_up, params),
         averages=AVERAGES,
         datasets=card().assign(dataset="ucsd"),
         trials=TRIALS,

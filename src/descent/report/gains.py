@@ -1,4 +1,4 @@
-"""Tables of gains in REPORT.md: of controls, after twice the epochs, under other shifts, by kind of text."""
+"""Tables of gains in REPORT.md: of controls, by the number of epochs, under other shifts, by kind of text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,27 +25,24 @@ def controls(found: pd.DataFrame, params: Params) -> str:
     return pipe([*header, "diverged"], rows) if rows else ""
 
 
-def turned(found: pd.DataFrame, params: Params) -> str:
-    """The gains with the grid's epochs and with twice as many (published.longer); empty where there are none."""
+def by_epochs(found: pd.DataFrame, params: Params) -> str:
+    """The gains and losses by the number of epochs (analysis.epochs); empty where no study trains another one."""
+    arms = {"ours": params.comparison.ours, "baseline": params.comparison.baseline}
     rows = []
     for row in found.to_dict("records"):
-        gains = [f"gain_{where}{when}" for where in ("out", "in") for when in ("_before", "")]
         task = params.task_of(row["model"])
         unit = "%" if task == "video" else "points"
-        words = [_interval(row, name, f"{name}_", unit) for name in gains]
         place = [label(params, f"tasks.{task}.datasets", row["dataset"]), label(params, "models", row["model"])]
-        rows.append([*place, row["layers"], row["eps"], row["gain_out_seeds"], row["lost"], *words])
-    header = [
-        "data set",
-        "model",
-        "layers",
-        "eps",
-        "seeds",
-        "lost",
-        "out of distribution",
-        "after twice the epochs",
-    ]
-    return pipe([*header, "in distribution", "after twice the epochs"], rows) if rows else ""
+        words = [_interval(row, name, f"{name}_", unit) for name in ("gain_out", "gain_in")]
+        loss = [f"{row[f'validation_loss_{arm}']:.4g}" for arm in arms]
+        descend = [f"{row[f'descending_{arm}']:.0%}" for arm in arms]
+        counts = [row[name] for name in ("layers", "eps", "epochs", "seeds", "lost")]
+        rows.append([*place, *counts, *words, *loss, *descend])
+    header = ["data set", "model", "layers", "eps", "epochs", "seeds", "lost"]
+    header += ["gain out of distribution", "in distribution"]
+    names = [label(params, "arms", arm) for arm in arms.values()]
+    header += [f"{what}, {name}" for what in ("f_L", "descend") for name in names]
+    return pipe(header, rows) if rows else ""
 
 
 def shifts(found: pd.DataFrame, params: Params) -> str:

@@ -3,9 +3,8 @@
 import pandas as pd
 
 from descent.analysis import shift_estimates, transfer
-from descent.analysis.controls import of_study, over_seeds, trained_cells
-from descent.analysis.preconditions import LONGER
-from descent.analysis.select import SETTING, TRANSFER, select
+from descent.analysis.controls import of_study
+from descent.analysis.select import TRANSFER, select
 from descent.components import TASKS
 from descent.config import Params
 
@@ -24,32 +23,6 @@ def controls(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["study", "arm", "varied"])
     of_a_share = ["feasible_low", "feasible_high", "feasible_seeds"]  # Student's interval says nothing of one
     return found[["study", *found.columns.drop(["study", *of_a_share], errors="ignore")]]
-
-
-def longer(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """What our arm gains over the baseline after twice the epochs, where a study trained for so long.
-
-    A row a data set, model, depth and level: `gain_in`, `gain_out` as of `controls.trained_cells`, and of the same
-    seeds with the epochs of the grid `gain_in_before`, `gain_out_before`, each a mean with `<column>_low`,
-    `<column>_high` and `<column>_seeds` (controls.over_seeds). `lost` seeds are in no mean: a cell of either arm
-    diverged, and what it errs by would drown what the others say.
-    """
-    gains, pair = ["gain_in", "gain_out"], [*SETTING, "seed"]
-    cells = trained_cells(results, params)
-    of_twice, of_grid = cells["experiment"].str.startswith(LONGER), cells["experiment"].isin(TASKS)
-    arms = cells["arm"].isin([params.comparison.ours, params.comparison.baseline])
-    lost = cells[arms & (of_twice | of_grid)].groupby(pair)["diverged"].any().rename("lost").reset_index()
-    ours = cells["arm"] == params.comparison.ours
-    twice, before = (cells[ours & own][[*pair, *gains]] for own in (of_twice, of_grid))
-    both = twice.merge(before, on=pair, suffixes=("", "_before")).merge(lost, on=pair)
-    found = over_seeds(both[~both["lost"]], [*(f"{name}_before" for name in gains), *gains], by=SETTING)
-    counts = both.groupby(SETTING)["lost"].sum().reset_index()
-    seeds = [name for name in found if name.endswith("_seeds")]
-    return (
-        found.merge(counts, on=SETTING, how="right")
-        .fillna(dict.fromkeys(seeds, 0))
-        .astype(dict.fromkeys(seeds, int))
-    )
 
 
 def shifts(results: pd.DataFrame, params: Params) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from descent.analysis import effects, grounds, kinds, levels, scorecard, sensitivity, tuning
+from descent.analysis import effects, epochs, grounds, kinds, levels, scorecard, sensitivity, tuning
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
@@ -31,7 +31,7 @@ def publish(params: Params) -> Path:
         "models": scorecard.by_model(pairs, facts),
         "cells": cells_table(results, params),
         "controls": published.controls(results, params),
-        "longer": published.longer(results, params),
+        "epochs": epochs.table(results, params),
         "levels": levels.table(results, params),
         "shifts": published.shifts(results, params),
         "transfer": published.transferred(results, params),
@@ -52,7 +52,7 @@ def publish(params: Params) -> Path:
         solver=held.solver(tables["cells"], params),
         pilots=held.pilots(tables["cells"], params),
         longer=held.longer(tables["cells"]),
-        turned=tables["longer"],
+        epochs=tables["epochs"],
         averages=tables["sensitivity"],
         datasets=tables["datasets"],
         trials=tables["trials"],

@@ -30,7 +30,7 @@ class Run:
         models: its claims on each model alone (scorecard.by_model).
         cells: summary.cells_table.
         kinds: kinds.table.
-        controls, shifts, numbers: as report.published makes them, and turned, its `longer`; solver, pilots,
+        controls, shifts, numbers: as report.published makes them; epochs: as analysis.epochs; solver, pilots,
             longer, selection: as report.held does.
         averages: sensitivity.table.
         datasets: scorecard.by_dataset.
@@ -52,7 +52,7 @@ class Run:
     solver: pd.DataFrame
     pilots: pd.DataFrame
     longer: pd.DataFrame
-    turned: pd.DataFrame
+    epochs: pd.DataFrame
     averages: pd.DataFrame
     datasets: pd.DataFrame
     trials: pd.DataFrame
@@ -84,7 +84,7 @@ def report(run: Run) -> str:
         cells=sections.cells(run.cells, run.made, params),
         solver=sections.plain(run.solver, params),
         longer=sections.plain(run.longer, params),
-        turned=gains.turned(run.turned, params),
+        epochs=gains.by_epochs(run.epochs, params),
         averages=judged.averages(card, run.averages, run.solver, params),
         datasets=judged.by_dataset(run.datasets, params),
         selection=sections.plain(run.selection, params),

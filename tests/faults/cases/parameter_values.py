@@ -204,7 +204,7 @@ def everything(params: Params) -> None:
         if params.runs(study):
             for cell in cells.study_cells(params, name):
                 varied = study.variants().get(cell.varied) if cell.arm == study.arm else None
-                setting(params.trained_longer(study.model, study.times), cell, varied or {})
+                setting(params.trained_for(study.model, study.times), cell, varied or {})
 
 
 def values(changes: dict[str, Any]) -> None:

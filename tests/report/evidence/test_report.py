@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from descent.analysis import epochs
 from descent.config import Params
 from descent.report import gains, published, reproduction, sections
 from tests.fakes.cards import card
@@ -102,5 +103,6 @@ def test_a_run_without_controls_or_shifts_has_empty_tables(params: Params, made_
     rows = made_up[made_up["shift"] == "gaussian"]
     assert published.controls(rows, params).empty and published.shifts(rows, params).empty
     grid = rows[~rows["experiment"].str.startswith("plateau")]
-    assert published.longer(grid, params).empty and not gains.turned(published.longer(grid, params), params)
+    none = params.model_copy(update={"studies": []})
+    assert epochs.table(grid, none).empty and not gains.by_epochs(epochs.table(grid, none), none)
     assert published.transferred(rows, params).empty

@@ -58,7 +58,7 @@ def of_study(params: Params, name: str) -> Item | None:
     study = params.studied(name)
     if not params.runs(study):
         return None
-    own = params.trained_longer(study.model, study.times)
+    own = params.trained_for(study.model, study.times)
     made = feed(own, study.task, study.dataset, study.model)  # checks the budget, which has the rate
     cells = study_cells(params, name)
     settings = {cell: setting(own, cell, study.replaced(cell.arm, cell.varied)) for cell in cells}

@@ -106,7 +106,7 @@ def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
                 yield _identity(vars(cell)), _values(own, cell, {})
         for name in filter(own.valued, own.studies):
             study = own.studied(name)
-            longer = own.trained_longer(study.model, study.times) if own.runs(study) else own
+            longer = own.trained_for(study.model, study.times) if own.runs(study) else own
             for cell in study_cells(own, name):
                 yield _identity(vars(cell)), _values(longer, cell, study.replaced(cell.arm, cell.varied) or {})
 

@@ -1,0 +1,68 @@
+"""Not in the paper: what our arm gains over the baseline, by how long both were trained."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from descent.analysis import epochs
+from descent.analysis.select import SETTING
+from descent.config import Params
+from descent.figures.parts import curves, style
+
+TASKS = ("video", "text", "lm")
+TITLE = "What more training leaves of the gain"
+CAPTION = """
+Ours, not the paper's. Above: what our arm gains over the baseline of `comparison`, by the number of epochs for
+which both were trained (each time anew, the learning rate falling to zero at its own end): mean over the swept
+test noise levels of ln(RMSE of the baseline / RMSE of our arm), of texts and language models the difference of
+accuracies. Filled: levels above the training level; hollow: levels up to it. Bars: Student's 95 % interval over
+seeds, the same at every number of epochs; a seed of which a cell diverged at any is in none. Below: f_L of both
+arms on validation data, a mean over the same seeds. A gain that shrinks while f_L falls is one of when training
+stops.
+"""
+PARAMETERS = ["arms", "comparison", "studies", "study"]
+POINTS = {"gain_out": ("o", "test noise above training"), "gain_in": ("s", "up to it")}
+
+
+def render(results: pd.DataFrame, params: Params) -> Figure:
+    """Gains above losses, a column per setting. Raises UserError without rows of a study."""
+    for name in epochs.studies(params):
+        curves.required(results, "evaluate_studies", experiment=name)
+    settings = list(epochs.table(results, params).groupby(SETTING))
+    width = min(style.TEXT, style.COLUMN * len(settings))
+    figure, grid = style.panels(params, 2, len(settings), width, 3.6, TASKS, sharex="col")
+    for (place, rows), gains, losses in zip(settings, *grid, strict=True):
+        dataset, model, layers, eps = place
+        gains.set_title(curves.of_setting(model, dataset, layers) + rf", $\epsilon={eps:g}$")
+        _gains(gains, rows.set_index(epochs.EPOCHS), params)
+        for arm, ending in zip(curves.pair(params), ("ours", "baseline"), strict=True):
+            points = rows.set_index(epochs.EPOCHS)[f"validation_loss_{ending}"]
+            curves.draw(losses, points.dropna(), arm, marker="o")
+        style.logarithmic(losses)
+        losses.set_xlabel("epochs")
+    grid[0][0].set_ylabel("gain of our arm →")
+    grid[1][0].set_ylabel(r"$f_L$, validation ↓")
+    style.legend(figure)
+    return figure
+
+
+def _gains(axes: Axes, rows: pd.DataFrame, params: Params) -> None:
+    """Both gains with their intervals against the number of epochs, which grows by factors."""
+    look = {"color": style.color(params.comparison.ours), "capsize": 2.5, "elinewidth": 0.9}
+    axes.axhline(0, color=style.GREY, linewidth=0.8, zorder=1)
+    for column, (marker, words) in POINTS.items():
+        own = rows.dropna(subset=column)
+        bars = [own[column] - own[f"{column}_low"], own[f"{column}_high"] - own[column]]
+        face = style.color(params.comparison.ours) if column == "gain_out" else "white"
+        dashes = "-" if column == "gain_out" else ":"
+        axes.errorbar(own.index, own[column], bars, fmt=marker, linestyle=dashes, mfc=face, label=words, **look)
+    axes.set_xscale("log")
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticks(rows.index, [f"{number:,}" for number in rows.index])
+    style.percent(axes)
+
+
+def left_out(params: Params) -> str:
+    """Why there is nothing to show; empty where there is."""
+    return "" if epochs.studies(params) else "no study in use trains the grid's cells for another number of epochs"
