@@ -1,0 +1,49 @@
+"""The figure of gains by the number of epochs: what it draws, and when there is nothing to draw."""
+
+import pandas as pd
+import pytest
+
+from descent.analysis import epochs
+from descent.analysis.select import select
+from descent.config import Params
+from descent.errors import UserError
+from descent.figures.beyond import fig_epochs
+from descent.figures.parts import style
+from tests.fakes.results import fake_params, fake_results
+
+STUDY = {"task": "video", "dataset": "ucsd", "model": "ut", "layers": 5, "eps": 0.13, "arm": "constrained"}
+STUDY |= {"beside": ["unconstrained"], "times": 0.5, "vary": None, "overrides": {}}
+
+
+@pytest.fixture(scope="module")
+def params() -> Params:
+    own = {"study.half_ut": STUDY, "profiles.demo.studies.half_ut": {"seeds": [0, 1]}, "studies": ["half_ut"]}
+    return fake_params(own | {"profiles.demo.video.seeds": [0, 1], "video.models": ["ut"], "text.datasets": []})
+
+
+@pytest.fixture(scope="module")
+def results(params: Params) -> pd.DataFrame:
+    return fake_results(params)
+
+
+def test_the_gains_stand_above_the_losses_of_both_arms(results: pd.DataFrame, params: Params) -> None:
+    style.use(params)
+    table = epochs.table(results, params)
+    assert len(table) == 2 and set(table["layers"]) == {5}
+    gains, losses = fig_epochs.render(results, params).axes
+    for bars, column in zip(gains.containers, ("gain_out", "gain_in"), strict=True):
+        places, values = bars.lines[0].get_data()
+        assert places.tolist() == table["epochs"].tolist() and values == pytest.approx(table[column].to_numpy())
+        ends = [segment[:, 1].tolist() for segment in bars.lines[2][0].get_segments()]
+        assert ends == [pytest.approx(list(row)) for row in table[[f"{column}_low", f"{column}_high"]].to_numpy()]
+    for line, ending in zip(losses.lines, ("ours", "baseline"), strict=True):
+        assert line.get_ydata() == pytest.approx(table[f"validation_loss_{ending}"].to_numpy())
+
+
+def test_without_such_a_study_it_is_left_out_and_without_its_rows_it_says_so(
+    results: pd.DataFrame, params: Params
+) -> None:
+    assert not fig_epochs.left_out(params)
+    assert "another number of epochs" in fig_epochs.left_out(fake_params())
+    with pytest.raises(UserError, match="experiment half_ut"):
+        fig_epochs.render(select(results, experiment="video"), params)
