@@ -10,7 +10,7 @@ from descent.components import TASKS
 from descent.config import Params
 
 EPOCHS = "epochs"
-PAIR = [*SETTING, "seed"]
+PAIR, PLACE = [*SETTING, "seed"], [*SETTING, EPOCHS]
 GAINS = ["gain_in", "gain_out"]
 OF_ARM = ["validation_loss", "descending"]  # what is told of either arm
 
@@ -26,8 +26,8 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Columns: `seeds`, those that every number of epochs has and of which no cell of the two arms diverged at any;
     `lost`, the others that all have: what a diverged cell errs by would drown what the rest say. Over the former,
-    each a mean with `<column>_low` and `<column>_high` (controls.over_seeds): `gain_in` and `gain_out`
-    (controls.trained_cells), and of both arms `validation_loss` and `descending`, with `_ours` or `_baseline`.
+    means: `gain_in` and `gain_out` (controls.trained_cells) with `<column>_low` and `<column>_high`
+    (controls.over_seeds), and of both arms `validation_loss` and `descending`, with `_ours` or `_baseline`.
     """
     cells = pd.concat(_trained(trained_cells(results, params), params), ignore_index=True)
     cells = cells.drop_duplicates([*PAIR, "arm", EPOCHS]).astype({"diverged": bool})
@@ -35,15 +35,15 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     whole = cells[of_seed == of_all].assign(lost=cells.groupby(PAIR)["diverged"].transform("any"))
     counts = whole.drop_duplicates(PAIR).groupby(SETTING)["lost"].agg(lost="sum", all="size").reset_index()
     counts = counts.assign(seeds=counts["all"] - counts["lost"]).drop(columns="all")
-    found = cells[[*SETTING, EPOCHS]].drop_duplicates().sort_values([*SETTING, EPOCHS])
+    found = cells[PLACE].drop_duplicates().sort_values(PLACE)
     found = found.merge(counts, how="left", on=SETTING)
     kept = whole[~whole["lost"]]
-    ours, baseline = params.comparison.ours, params.comparison.baseline
-    for arm, columns, ending in ((ours, GAINS, ""), (ours, OF_ARM, "_ours"), (baseline, OF_ARM, "_baseline")):
-        own = kept[kept["arm"] == arm].rename(columns={name: f"{name}{ending}" for name in columns})
-        means = over_seeds(own, [f"{name}{ending}" for name in columns], by=[*SETTING, EPOCHS])
-        means = means.drop(columns=means.columns[means.columns.str.endswith("_seeds")])
-        found = found.merge(means, how="left", on=[*SETTING, EPOCHS])
+    gains = over_seeds(kept[kept["arm"] == params.comparison.ours], GAINS, by=PLACE)
+    found = found.merge(gains.drop(columns=[f"{name}_seeds" for name in GAINS]), how="left", on=PLACE)
+    for ending, arm in (("ours", params.comparison.ours), ("baseline", params.comparison.baseline)):
+        own = kept[kept["arm"] == arm].astype({"descending": "Float64"})
+        means = own.groupby(PLACE)[OF_ARM].mean().add_suffix(f"_{ending}")
+        found = found.merge(means.reset_index(), how="left", on=PLACE)
     return found.reset_index(drop=True)
 
 

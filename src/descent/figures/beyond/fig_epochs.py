@@ -13,11 +13,11 @@ from descent.figures.parts import curves, style
 TASKS = ("video", "text", "lm")
 TITLE = "What more training leaves of the gain"
 CAPTION = """
-Ours, not the paper's. Above: what our arm gains over the baseline of `comparison`, by the number of epochs for
+Ours, not the paper's. Left: what our arm gains over the baseline of `comparison`, by the number of epochs for
 which both were trained (each time anew, the learning rate falling to zero at its own end): mean over the swept
 test noise levels of ln(RMSE of the baseline / RMSE of our arm), of texts and language models the difference of
 accuracies. Filled: levels above the training level; hollow: levels up to it. Bars: Student's 95 % interval over
-seeds, the same at every number of epochs; a seed of which a cell diverged at any is in none. Below: f_L of both
+seeds, the same at every number of epochs; a seed of which a cell diverged at any is in none. Right: f_L of both
 arms on validation data, a mean over the same seeds. A gain that shrinks while f_L falls is one of when training
 stops.
 """
@@ -26,23 +26,25 @@ POINTS = {"gain_out": ("o", "test noise above training"), "gain_in": ("s", "up t
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
-    """Gains above losses, a column per setting. Raises UserError without rows of a study."""
+    """Gains beside losses, a row per setting. Raises UserError without rows of a study."""
     for name in epochs.studies(params):
         curves.required(results, "evaluate_studies", experiment=name)
     settings = list(epochs.table(results, params).groupby(SETTING))
-    width = min(style.TEXT, style.COLUMN * len(settings))
-    figure, grid = style.panels(params, 2, len(settings), width, 3.6, TASKS, sharex="col")
-    for (place, rows), gains, losses in zip(settings, *grid, strict=True):
-        dataset, model, layers, eps = place
-        gains.set_title(curves.of_setting(model, dataset, layers) + rf", $\epsilon={eps:g}$")
-        _gains(gains, rows.set_index(epochs.EPOCHS), params)
+    figure, grid = style.panels(params, len(settings), 2, style.TEXT, 2.4 * len(settings), TASKS)
+    for ((dataset, model, layers, eps), rows), (gains, losses) in zip(settings, grid, strict=True):
+        rows = rows.set_index(epochs.EPOCHS)
+        _gains(gains, rows, params)
         for arm, ending in zip(curves.pair(params), ("ours", "baseline"), strict=True):
-            points = rows.set_index(epochs.EPOCHS)[f"validation_loss_{ending}"]
-            curves.draw(losses, points.dropna(), arm, marker="o")
+            curves.draw(losses, rows[f"validation_loss_{ending}"].dropna(), arm, marker="o")
         style.logarithmic(losses)
-        losses.set_xlabel("epochs")
-    grid[0][0].set_ylabel("gain of our arm →")
-    grid[1][0].set_ylabel(r"$f_L$, validation ↓")
+        place = f"{style.name(model)}, {style.name(dataset)}"
+        gains.set(title=rf"{place}, $L={layers}$, $\epsilon={eps:g}$", ylabel="gain of our arm →")
+        losses.set(title=f"last layer, {int(rows['seeds'].iloc[0])} seeds", ylabel=r"$f_L$, validation ↓")
+        for axes in (gains, losses):
+            axes.set_xscale("log")
+            axes.xaxis.set_minor_locator(NullLocator())
+            axes.set_xticks(rows.index, [f"{number:,}" for number in rows.index])
+            axes.set_xlabel("epochs")
     style.legend(figure)
     return figure
 
@@ -57,9 +59,6 @@ def _gains(axes: Axes, rows: pd.DataFrame, params: Params) -> None:
         face = style.color(params.comparison.ours) if column == "gain_out" else "white"
         dashes = "-" if column == "gain_out" else ":"
         axes.errorbar(own.index, own[column], bars, fmt=marker, linestyle=dashes, mfc=face, label=words, **look)
-    axes.set_xscale("log")
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xticks(rows.index, [f"{number:,}" for number in rows.index])
     style.percent(axes)
 
 
