@@ -121,6 +121,8 @@ def test_a_wrong_value_is_refused_with_its_path(tmp_path: Path, changes: dict, p
     [
         ({"study.infeasible": {"beta": 1}}, "study.infeasible is not right:\n  beta: unknown key"),
         ({"study.infeasible": {"layers": 0}}, "layers: Input should be greater than or equal to 1"),
+        ({"study.infeasible": {"times": 0}}, "times: Input should be greater than 0"),
+        ({"study.infeasible": {"times": 1e308}}, "times: Input should be less than or equal to 1000"),
         (
             {"study.infeasible": {"arm": "erm"}},
             "study.infeasible: unknown name 'erm'; known: constrained, constrained_range, deep_super",

@@ -1,11 +1,12 @@
 """A study: one setting of a task, in which something of one arm's objective is varied, or the rate of all arms."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from descent.schema import Count, Grid, NonNegative, Once, Positive, Schema, Seed
+from descent.schema import Count, Grid, NonNegative, Once, Schema, Seed
 
+Times = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]
 RATE = "lr"  # of the weights: every arm has one, so varying it varies that of every arm
 
 
@@ -19,7 +20,7 @@ class Study(Schema):
     eps: NonNegative
     arm: str
     beside: Once[str]
-    times: Positive = 1.0  # as many epochs as the profile's; fewer where below one
+    times: Times = 1.0  # as many epochs as the profile's; fewer where below one
     alone: bool = False  # whether it runs where its model is not in use, on data that other models have prepared
     tested: bool = True  # whether its cells see test data; trials of rates do not
     vary: str | None
