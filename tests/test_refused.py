@@ -11,6 +11,9 @@ from descent.former import MOVED
 from tests.fakes.core import values, write_params
 from tests.fakes.dust import BUDGET
 
+HALF = {"task": "video", "dataset": "ucsd", "model": "dust", "layers": 3, "eps": 0.1, "overrides": {}}
+HALF |= {"arm": "constrained", "beside": ["unconstrained"], "vary": None, "times": 0.5}
+
 
 def refused(folder: Path, text: str | None = None, changes: dict[str, Any] | None = None) -> str:
     if text is None:
@@ -121,6 +124,7 @@ def test_a_wrong_value_is_refused_with_its_path(tmp_path: Path, changes: dict, p
     [
         ({"study.infeasible": {"beta": 1}}, "study.infeasible is not right:\n  beta: unknown key"),
         ({"study.infeasible": {"layers": 0}}, "layers: Input should be greater than or equal to 1"),
+        ({"studies": ["plateau_ut"], "study.plateau_ut": HALF}, "plateau_ut: a plateau_* trains for twice the"),
         ({"study.infeasible": {"times": 0}}, "times: Input should be greater than 0"),
         ({"study.infeasible": {"times": 1e308}}, "times: Input should be less than or equal to 1000"),
         (

@@ -10,7 +10,7 @@ from descent.errors import UserError
 from descent.io.core_yaml import read
 from descent.primal_dual.problem import Problem
 from descent.schema import Precision, validated
-from descent.study import Study
+from descent.study import LONGER, TWICE, Study
 from descent.tasks.lm import schema as lm
 from descent.tasks.text import schema as text
 from descent.tasks.video import schema as video
@@ -70,10 +70,14 @@ class Params(Declared):
         common = grids.model_dump(exclude=of_task)
         return common | self._of_model(grids.models, model)
 
+    def epochs(self, model: str, times: float = 1.0) -> int:
+        """So many times the epochs of a model's budget, rounded and one at least."""
+        return max(1, round(times * self.model_budget(model)["epochs"]))
+
     def trained_for(self, model: str, times: float) -> "Params":
-        """These parameters, with so many times the epochs in a model's budget, rounded and one at least."""
+        """These parameters, with so many times the epochs in a model's budget (`epochs`)."""
         task = self.task_of(model)
-        epochs = max(1, round(times * self.model_budget(model)["epochs"]))
+        epochs = self.epochs(model, times)
         grids = getattr(self.budget, task)
         models = grids.models | {model: self._of_model(grids.models, model) | {"epochs": epochs}}
         profile = self.budget.model_copy(update={task: grids.model_copy(update={"models": models})})
@@ -157,6 +161,8 @@ class Params(Declared):
         task = self.task_of(study.model)
         if task != study.task:
             raise UserError(f"{where}: {study.model} is a model of {task}, not of {study.task}")
+        if name.startswith(LONGER) and study.times != TWICE:
+            raise UserError(f"{where}: a {LONGER}* trains for twice the epochs (P4): set times: 2, or rename it")
         if study.vary is not None and not study.values:
             raise UserError(
                 f"{where} varies {study.vary}, but profiles.{self.profile}.studies.{name} has no values"

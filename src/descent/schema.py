@@ -71,6 +71,7 @@ class BudgetSection(TypedDict, total=False):
 
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)
     layers: Grid[Count]
+    epochs: Count
     arms: dict[str, Values]
 
 

@@ -4,10 +4,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from descent.schema import Count, Grid, NonNegative, Once, Schema, Seed
+from descent.schema import Count, Grid, NonNegative, Once, Positive, Schema, Seed
 
-Times = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]
+Times = Annotated[Positive, Field(le=1000)]
 RATE = "lr"  # of the weights: every arm has one, so varying it varies that of every arm
+LONGER = "plateau_"  # P4: what the names of its studies begin with, which train for TWICE the epochs
+TWICE = 2.0
 
 
 class Study(Schema):
@@ -39,7 +41,7 @@ class Study(Schema):
 
     @property
     def plain(self) -> bool:
-        """Whether its cells differ from the grid's in nothing but how long they train."""
+        """Whether it leaves the objectives and rates of its arms as they are."""
         return self.vary is None and not self.named and not self.overrides
 
     def variants(self) -> dict[str, dict[str, Any]]:

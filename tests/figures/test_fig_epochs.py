@@ -26,18 +26,28 @@ def results(params: Params) -> pd.DataFrame:
     return fake_results(params)
 
 
-def test_the_gains_stand_above_the_losses_of_both_arms(results: pd.DataFrame, params: Params) -> None:
+def test_the_gains_stand_beside_the_losses_of_both_arms(results: pd.DataFrame, params: Params) -> None:
     style.use(params)
     table = epochs.table(results, params)
     assert len(table) == 2 and set(table["layers"]) == {5}
     gains, losses = fig_epochs.render(results, params).axes
     for bars, column in zip(gains.containers, ("gain_out", "gain_in"), strict=True):
+        own = 100 * table[[column, f"{column}_low", f"{column}_high"]].to_numpy()
         places, values = bars.lines[0].get_data()
-        assert places.tolist() == table["epochs"].tolist() and values == pytest.approx(table[column].to_numpy())
+        assert places.tolist() == table["epochs"].tolist() and values == pytest.approx(own[:, 0])
         ends = [segment[:, 1].tolist() for segment in bars.lines[2][0].get_segments()]
-        assert ends == [pytest.approx(list(row)) for row in table[[f"{column}_low", f"{column}_high"]].to_numpy()]
+        assert ends == [pytest.approx(list(row)) for row in own[:, 1:]]
+        assert (bars.lines[0].get_markerfacecolor() == "white") == (column == "gain_in")
+    assert "%" in gains.get_ylabel() and losses.get_title() == "last layer, 2 seeds"
     for line, ending in zip(losses.lines, ("ours", "baseline"), strict=True):
         assert line.get_ydata() == pytest.approx(table[f"validation_loss_{ending}"].to_numpy())
+
+
+def test_seeds_that_have_nothing_in_common_leave_empty_panels(results: pd.DataFrame, params: Params) -> None:
+    seed = (results["experiment"] == "half_ut").astype(int)
+    gains, losses = fig_epochs.render(results[results["seed"] == seed], params).axes
+    assert losses.get_title() == "last layer, 0 seeds" and not losses.lines
+    assert not any(len(bars.lines[0].get_xdata()) for bars in gains.containers)
 
 
 def test_without_such_a_study_it_is_left_out_and_without_its_rows_it_says_so(

@@ -30,4 +30,8 @@ def test_gains_by_the_number_of_epochs_are_a_row_each_with_the_losses_of_both_ar
     told = "| 5 | 3 | 1 | +5.00 % [+4.00 %, +6.00 %] | -1.00 % | 0.01235 | 0.01 | 100% | 25% |"
     assert first.startswith("| UCSD | UT | 3 | 0.13 | 5 |") and first.endswith(told)
     assert "| 10 | 3 | 1 | -2.00 % [" in second
+    missing = {name: np.nan for name in (*gain, *loss, "descending_ours", "descending_baseline")}
+    none = pd.DataFrame([row | missing | {"epochs": 5, "seeds": 0}])
+    (empty,) = gains.by_epochs(none, real_params()).splitlines()[2:]
+    assert empty.endswith("| 5 | 0 | 1 |" + " – |" * 6)  # noqa: RUF001
     assert gains.by_epochs(rows[:0], real_params()) == ""

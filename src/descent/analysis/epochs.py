@@ -1,65 +1,64 @@
 """What our arm gains over the baseline, by how long both were trained: whether more training turns it round."""
 
-from collections.abc import Iterator
-
 import pandas as pd
 
 from descent.analysis.controls import over_seeds, trained_cells
 from descent.analysis.select import SETTING
+from descent.analysis.summary import PAIR
+from descent.analysis.trials import searched
 from descent.components import TASKS
 from descent.config import Params
 
 EPOCHS = "epochs"
-PAIR, PLACE = [*SETTING, "seed"], [*SETTING, EPOCHS]
+PLACE = [*SETTING, EPOCHS]
 GAINS = ["gain_in", "gain_out"]
 OF_ARM = ["validation_loss", "descending"]  # what is told of either arm
 
 
 def studies(params: Params) -> list[str]:
-    """The studies in use whose cells differ from the grid's in their epochs alone, and are tested."""
+    """The studies in use that train and test both arms as they are, for another number of epochs."""
+    pair = {params.comparison.ours, params.comparison.baseline}
     known = {name: params.studied(name) for name in params.studies}
-    return [n for n, own in known.items() if own.times != 1 and own.plain and own.tested and params.runs(own)]
+    asked = {name: own for name, own in known.items() if own.times != 1 and own.plain and own.tested}
+    return [name for name, own in asked.items() if pair <= {own.arm, *own.beside} and params.runs(own)]
 
 
 def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """One row per setting that such a study trains and number of `epochs`, the grid's among them.
+    """One row per setting that such a study trains and number of `epochs`; the grid's where it has the setting.
 
-    Columns: `seeds`, those that every number of epochs has and of which no cell of the two arms diverged at any;
-    `lost`, the others that all have: what a diverged cell errs by would drown what the rest say. Over the former,
-    means: `gain_in` and `gain_out` (controls.trained_cells) with `<column>_low` and `<column>_high`
-    (controls.over_seeds), and of both arms `validation_loss` and `descending`, with `_ours` or `_baseline`.
+    Columns: `seeds`, those that both arms have at every number of epochs and of which no cell diverged at any;
+    `lost`, the others that they have: what a diverged cell errs by would drown what the rest say. Over the former,
+    means, missing where there is no seed: `gain_in` and `gain_out` (controls.trained_cells) with `<column>_low`
+    and `<column>_high` (controls.over_seeds), and of both arms `validation_loss` and `descending`, with `_ours`
+    or `_baseline`. Trials of a search of text are no seeds, so that its grid has no row.
     """
-    cells = pd.concat(_trained(trained_cells(results, params), params), ignore_index=True)
-    cells = cells.drop_duplicates([*PAIR, "arm", EPOCHS]).astype({"diverged": bool})
-    of_all, of_seed = (cells.groupby(by)[EPOCHS].transform("nunique") for by in (SETTING, PAIR))
-    whole = cells[of_seed == of_all].assign(lost=cells.groupby(PAIR)["diverged"].transform("any"))
+    cells = _trained(trained_cells(results, params), params)
+    budgets = cells.groupby(SETTING)[EPOCHS].transform("nunique")
+    whole = cells[cells.groupby(PAIR)[EPOCHS].transform("size") == 2 * budgets]
+    whole = whole.assign(lost=whole.groupby(PAIR)["diverged"].transform("any"))
     counts = whole.drop_duplicates(PAIR).groupby(SETTING)["lost"].agg(lost="sum", all="size").reset_index()
     counts = counts.assign(seeds=counts["all"] - counts["lost"]).drop(columns="all")
-    found = cells[PLACE].drop_duplicates().sort_values(PLACE)
-    found = found.merge(counts, how="left", on=SETTING)
+    found = cells[PLACE].drop_duplicates().sort_values(PLACE).merge(counts, how="left", on=SETTING)
+    found = found.fillna({"seeds": 0, "lost": 0}).astype({"seeds": int, "lost": int})
     kept = whole[~whole["lost"]]
     gains = over_seeds(kept[kept["arm"] == params.comparison.ours], GAINS, by=PLACE)
     found = found.merge(gains.drop(columns=[f"{name}_seeds" for name in GAINS]), how="left", on=PLACE)
     for ending, arm in (("ours", params.comparison.ours), ("baseline", params.comparison.baseline)):
-        own = kept[kept["arm"] == arm].astype({"descending": "Float64"})
-        means = own.groupby(PLACE)[OF_ARM].mean().add_suffix(f"_{ending}")
+        means = kept[kept["arm"] == arm].groupby(PLACE)[OF_ARM].mean().add_suffix(f"_{ending}")
         found = found.merge(means.reset_index(), how="left", on=PLACE)
     return found.reset_index(drop=True)
 
 
-def _trained(cells: pd.DataFrame, params: Params) -> Iterator[pd.DataFrame]:
-    """Of the settings that a study trains the cells of both arms, with their number of epochs; the grid's last."""
-    arms = [params.comparison.ours, params.comparison.baseline]
-    plain = cells[cells["arm"].isin(arms) & (cells["varied"] == "")]
-    settings = pd.MultiIndex.from_frame(plain[SETTING])
-    shown = settings[:0]
-    for name in studies(params):
-        study, of_study = params.studied(name), plain["experiment"] == name
-        yield plain[of_study].assign(**{EPOCHS: _epochs(params, study.model, study.times)})
-        shown = shown.union(settings[of_study])
-    grid = plain[plain["experiment"].isin(TASKS) & settings.isin(shown)]
-    yield grid.assign(**{EPOCHS: [_epochs(params, model, 1.0) for model in grid["model"]]})
-
-
-def _epochs(params: Params, model: str, times: float) -> int:
-    return params.trained_for(model, times).model_budget(model)["epochs"]
+def _trained(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The cells of both arms at every number of epochs, of the settings that a study trains, with that number."""
+    arms = cells["arm"].isin([params.comparison.ours, params.comparison.baseline])
+    plain = cells[arms & (cells["varied"] == "")]
+    times = {name: params.studied(name).times for name in studies(params)}
+    own = plain[plain["experiment"].isin(times)]
+    grids = [task for task in TASKS if task != "text" or not searched(params)]
+    grid = plain[plain["experiment"].isin(grids)].merge(own[SETTING].drop_duplicates(), on=SETTING)
+    both = pd.concat([own, grid], ignore_index=True)
+    told = zip(both["model"], both["experiment"], strict=True)
+    both[EPOCHS] = [params.epochs(model, times.get(experiment, 1.0)) for model, experiment in told]
+    both = both.drop_duplicates([*PLACE, "seed", "arm"])  # two studies may train for equally long
+    return both.astype({EPOCHS: int, "diverged": bool, "descending": "Float64"})

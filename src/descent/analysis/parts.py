@@ -19,6 +19,7 @@ from descent.analysis.preconditions import NOTHING, PLACE
 from descent.analysis.select import select
 from descent.components import TASKS
 from descent.errors import UserError
+from descent.study import LONGER
 
 
 def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -131,7 +132,7 @@ def counting(folders: Sequence[Path]) -> pd.DataFrame:
         UserError: as of joined.
     """
     found = cells(folders)
-    of_grid = found["experiment"].isin(TASKS) | found["experiment"].str.startswith(preconditions.LONGER)
+    of_grid = found["experiment"].isin(TASKS) | found["experiment"].str.startswith(LONGER)
     left = again.without(replaced(folders), found[of_grid])
     return pd.concat([left, found[~of_grid]]).sort_index()
 

@@ -20,6 +20,7 @@ from descent.analysis.select import select
 from descent.analysis.summary import PAIR
 from descent.analysis.trials import HYPERPARAMETERS
 from descent.components import TASKS
+from descent.study import LONGER
 
 SYNTHETIC = "synthetic data"
 NOTHING = "nothing to compare"
@@ -27,7 +28,6 @@ UNKNOWN_SIZE = "the number of parameters is not in the results"
 ENOUGH = 0.8  # P3: share of the constrained cells that are feasible and active
 SETTLED = 0.25  # P3: largest standard deviation of a multiplier, as a share of its mean, that counts as settled
 PLATEAU = 0.01  # P4: what twice the epochs may still lower f_L by
-LONGER = "plateau_"  # P4: what the names of its studies begin with
 PLACE = ["dataset", "model"]  # where P3 to P5 are asked
 Check = Callable[[Case], str]
 LOSSES = ("violation", "multiplier", "validation_loss")  # P3: what a relaxed problem is checked on, by layer

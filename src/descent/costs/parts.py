@@ -111,8 +111,8 @@ class Costs:
         """
         cells = {name: study_cells(self.params, name) for name in names}
         studies = {name: self.params.studied(name) for name, own in cells.items() if own}
-        longer = {name: self.params.trained_for(own.model, own.times) for name, own in studies.items()}
-        yield from self._each((f"study {name}", own, cells[name]) for name, own in longer.items())
+        trained = {name: self.params.trained_for(own.model, own.times) for name, own in studies.items()}
+        yield from self._each((f"study {name}", own, cells[name]) for name, own in trained.items())
 
     def _each(self, asked: Iterable[tuple[str, Params, Sequence[Cell]]]) -> Iterator[Part]:
         """Parts by their name, parameters and cells.

@@ -34,8 +34,8 @@ def by_epochs(found: pd.DataFrame, params: Params) -> str:
         unit = "%" if task == "video" else "points"
         place = [label(params, f"tasks.{task}.datasets", row["dataset"]), label(params, "models", row["model"])]
         words = [_interval(row, name, f"{name}_", unit) for name in ("gain_out", "gain_in")]
-        loss = [f"{row[f'validation_loss_{arm}']:.4g}" for arm in arms]
-        descend = [f"{row[f'descending_{arm}']:.0%}" for arm in arms]
+        loss = [_written(row[f"validation_loss_{arm}"], ".4g") for arm in arms]
+        descend = [_written(row[f"descending_{arm}"], ".0%") for arm in arms]
         counts = [row[name] for name in ("layers", "eps", "epochs", "seeds", "lost")]
         rows.append([*place, *counts, *words, *loss, *descend])
     header = ["data set", "model", "layers", "eps", "epochs", "seeds", "lost"]
@@ -75,3 +75,7 @@ def _interval(row: Mapping[str, Any], name: str, prefix: str = "", unit: str = "
 
 def _percent(value: float, unit: str = "%") -> str:
     return ABSENT if pd.isna(value) else f"{100 * value:+.2f} {unit}"
+
+
+def _written(value: float, form: str) -> str:
+    return ABSENT if pd.isna(value) else format(value, form)

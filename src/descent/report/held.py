@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from descent.analysis.preconditions import LONGER
 from descent.analysis.select import CELL, SETTING, last_layer, select
 from descent.components import TASKS
 from descent.config import Params
+from descent.study import LONGER
 
 ALPHA = "alpha"  # the study that varies it
 MARGIN = "margin"  # what the pilots vary that choose one

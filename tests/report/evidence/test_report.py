@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pandas as pd
 
-from descent.analysis import epochs
 from descent.config import Params
 from descent.report import gains, published, reproduction, sections
 from tests.fakes.cards import card
@@ -102,7 +101,4 @@ def test_a_form_that_is_not_the_papers_is_admitted(made_up: pd.DataFrame) -> Non
 def test_a_run_without_controls_or_shifts_has_empty_tables(params: Params, made_up: pd.DataFrame) -> None:
     rows = made_up[made_up["shift"] == "gaussian"]
     assert published.controls(rows, params).empty and published.shifts(rows, params).empty
-    grid = rows[~rows["experiment"].str.startswith("plateau")]
-    none = params.model_copy(update={"studies": []})
-    assert epochs.table(grid, none).empty and not gains.by_epochs(epochs.table(grid, none), none)
     assert published.transferred(rows, params).empty

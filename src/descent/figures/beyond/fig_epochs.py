@@ -21,7 +21,7 @@ seeds, the same at every number of epochs; a seed of which a cell diverged at an
 arms on validation data, a mean over the same seeds. A gain that shrinks while f_L falls is one of when training
 stops.
 """
-PARAMETERS = ["arms", "comparison", "studies", "study"]
+PARAMETERS = ["arms", "comparison", "studies", "profiles.${profile}.studies"]
 POINTS = {"gain_out": ("o", "test noise above training"), "gain_in": ("s", "up to it")}
 
 
@@ -38,7 +38,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             curves.draw(losses, rows[f"validation_loss_{ending}"].dropna(), arm, marker="o")
         style.logarithmic(losses)
         place = f"{style.name(model)}, {style.name(dataset)}"
-        gains.set(title=rf"{place}, $L={layers}$, $\epsilon={eps:g}$", ylabel="gain of our arm →")
+        unit = "%" if params.task_of(model) == "video" else "points"
+        gains.set(title=rf"{place}, $L={layers}$, $\epsilon={eps:g}$", ylabel=f"gain of our arm, {unit} ↑")
         losses.set(title=f"last layer, {int(rows['seeds'].iloc[0])} seeds", ylabel=r"$f_L$, validation ↓")
         for axes in (gains, losses):
             axes.set_xscale("log")
@@ -54,12 +55,11 @@ def _gains(axes: Axes, rows: pd.DataFrame, params: Params) -> None:
     look = {"color": style.color(params.comparison.ours), "capsize": 2.5, "elinewidth": 0.9}
     axes.axhline(0, color=style.GREY, linewidth=0.8, zorder=1)
     for column, (marker, words) in POINTS.items():
-        own = rows.dropna(subset=column)
+        own = 100 * rows.dropna(subset=column)[[column, f"{column}_low", f"{column}_high"]]
         bars = [own[column] - own[f"{column}_low"], own[f"{column}_high"] - own[column]]
         face = style.color(params.comparison.ours) if column == "gain_out" else "white"
         dashes = "-" if column == "gain_out" else ":"
         axes.errorbar(own.index, own[column], bars, fmt=marker, linestyle=dashes, mfc=face, label=words, **look)
-    style.percent(axes)
 
 
 def left_out(params: Params) -> str:

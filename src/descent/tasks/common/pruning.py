@@ -106,9 +106,9 @@ def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
                 yield _identity(vars(cell)), _values(own, cell, {})
         for name in filter(own.valued, own.studies):
             study = own.studied(name)
-            longer = own.trained_for(study.model, study.times) if own.runs(study) else own
+            trained = own.trained_for(study.model, study.times) if own.runs(study) else own
             for cell in study_cells(own, name):
-                yield _identity(vars(cell)), _values(longer, cell, study.replaced(cell.arm, cell.varied) or {})
+                yield _identity(vars(cell)), _values(trained, cell, study.replaced(cell.arm, cell.varied) or {})
 
 
 def _in(params: Params, profile: str) -> Params | None:
