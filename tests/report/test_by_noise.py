@@ -106,11 +106,11 @@ def test_models_of_which_no_cell_of_erm_descends_are_counted_apart() -> None:
     rows += [falls("ut", "unconstrained", seed, seed == 0) for seed in (0, 1, 2)]
     rows += [falls("dust", "unconstrained", seed, False) for seed in (0, 1)]
     told = trained.descent(pd.DataFrame(rows), [], fake_params())
-    assert "in **4 of 4 trained models**" in told
-    assert told.endswith("plain training (*ERM*), in none of 2 of models (DUST) and in 1 of 3 of the others.")
+    assert "in **4 of 4 constrained models**" in told
+    assert told.endswith("it does in none of 2 of models (DUST) and in 1 of 3 of the others.")
     behind = trained.descent(pd.DataFrame(rows), {(rows[0]["dataset"], "ut")}, fake_params())
     assert behind.endswith(
-        "in 1 of 3 on which a verdict below rests and in none of 2 of models on which none does (DUST)."
+        "it does in 1 of 3 behind a verdict below and in none of 2 of models behind no verdict (DUST)."
     )
     ever = trained.descent(pd.DataFrame([row for row in rows if row["model"] == "ut"]), [], fake_params())
-    assert ever.endswith("plain training (*ERM*), in 1 of 3.")
+    assert ever.endswith("it does in 1 of 3.")

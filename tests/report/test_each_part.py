@@ -53,5 +53,5 @@ def test_what_is_judged_alone_joins_no_claim_and_is_told_with_its_alpha_and_verd
     told = each_part.alone(folders[1:], real_params())
     number = scorecard.judged(*grounds.load(folders[1])).set_index("claim").loc["video_ood"]
     assert f"{100 * number['estimate']:.3g} %" in told and f"*{number['verdict']}*" in told
-    assert told.count(f"(UT on UCSD, alpha = 0.07; {names[1]})") == len(SHOWN)
+    assert told.count(f"{names[1]} (UT on UCSD, alpha = 0.07): ") == 1 and told.count("*: ") == len(SHOWN)
     assert each_part.alone([], real_params()) == ""

@@ -64,6 +64,6 @@ def test_settings_that_lie_on_both_sides_of_zero_are_named_one_by_one() -> None:
     found = found.assign(low=found["estimate"] - 0.01, high=found["estimate"] + 0.01)
     mean = found[:1].assign(average=TRIMMED, estimate=-0.009, low=-0.02, high=0.002)
     told = judged.apart(card, pd.concat([found, mean]), real_params())
-    assert told.endswith("*ood.*: 1.2 % (UCSD, UT, L = 3); 0.1 % (UCSD, UT, L = 5); -4 % (UCSD, UT, L = 7).")
+    assert told.endswith("*ood.*: UT on UCSD 1.2 / 0.1 / -4 % (L = 3 / 5 / 7).")
     assert told.count(" *") == 1, "neither the price, which is one everywhere, nor what was not tested"
     assert judged.apart(card, found[found["layers"] < 7], real_params()) == ""

@@ -1,5 +1,8 @@
 """Numbers as a reader has them."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 
@@ -12,6 +15,13 @@ def written(value: float, unit: str) -> str:
         "points": f"{100 * value:.2g} points",
         "plain": f"{value:.3g}",
     }[unit]
+
+
+def with_interval(row: Mapping[str, Any]) -> str:
+    """A number of the scorecard with its interval, which has the same unit: `1.3 points (0.3 to 2.2)`."""
+    value, *ends = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
+    low, high = (end.split(" ")[0] for end in ends)
+    return f"{value} ({low} to {high})"
 
 
 def number_of(count: float | int, word: str) -> str:

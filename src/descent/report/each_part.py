@@ -12,7 +12,7 @@ from descent.analysis import grounds, parts
 from descent.analysis.preconditions import PLACE
 from descent.analysis.select import select
 from descent.analysis.verdicts import NOT_TESTED, VERDICTS
-from descent.analysis.wording import written
+from descent.analysis.wording import with_interval, written
 from descent.components import TASKS, in_words
 from descent.config import Params
 from descent.report import judged
@@ -52,7 +52,7 @@ def not_counted(folders: Sequence[Path], params: Params) -> str:
     told = []
     for folder, row, places in _aside(folders):
         of = in_words(params.components, listed([f"{model} on {dataset}" for dataset, model in places]))
-        told.append(f"{folder.name} ({of}) on *{row['statement']}*: {_number(row)}, {row['verdict']}")
+        told.append(f"{folder.name} ({of}) on *{row['statement']}*: {with_interval(row)}, {row['verdict']}")
     head = (
         "Not counted, since another part trained the same models on the same data for longer, or with more trials"
     )
@@ -60,20 +60,19 @@ def not_counted(folders: Sequence[Path], params: Params) -> str:
 
 
 def alone(folders: Sequence[Path], params: Params) -> str:
-    """In a sentence, what runs that are judged alone say of primary claims, tested or not, with alpha and models;
-    empty where there is none."""
+    """What runs that are judged alone say of primary claims, tested or not, each with its models and alpha; empty
+    where there is none."""
     told = []
     for folder in folders:
         card, models = (
             pd.read_csv(folder / f"{name}.csv").dropna(subset="estimate") for name in ("claims", "models")
         )
-        own = config.load(folder / "params.yaml")
-        for row in card[card["group"] == "primary"].to_dict("records"):
-            of_claim = _by_model(models[models["claim"] == row["claim"]], own, params)
-            said = f"*{row['statement']}*: {_number(row)}, *{row['verdict']}*"
-            told.append(f"{said} ({of_claim}; {folder.name})")
+        own = card[card["group"] == "primary"].to_dict("records")
+        models = models[models["claim"].isin([row["claim"] for row in own])]
+        said = [_alone(row, models[models["claim"] == row["claim"]], params) for row in own]
+        told.append(f"{folder.name} ({_asked(folder, models, params)}): {'; '.join(said)}")
     head = "**Announced, and judged alone**, trained or tested otherwise than what the claims above rest on"
-    return f"{head}: {'; '.join(told)}." if told else ""
+    return f"{head}: {'. '.join(told)}." if told else ""
 
 
 def by_rate(folders: Sequence[Path], params: Params) -> str:
@@ -124,20 +123,22 @@ def resting(card: pd.DataFrame, models: pd.DataFrame) -> set[tuple[str, str]]:
     return {(name, row.model) for row in passing.itertuples() for name in row.datasets.split(", ")}
 
 
-def _by_model(models: pd.DataFrame, own: Params, params: Params) -> str:
-    """The models that a claim of a part rests on with their alphas, and where there are several what each says."""
+def _asked(folder: Path, models: pd.DataFrame, params: Params) -> str:
+    """The models of a run with their data sets, and the alpha that it asked each for."""
+    own = config.load(folder / "params.yaml")
     words = []
-    for row in models.to_dict("records"):
+    for row in models.drop_duplicates("model").to_dict("records"):
         sets = row["datasets"].split(", ")
         alpha = own.objective(own.comparison.ours, sets[0], row["model"])["alpha"]
-        said = f": {_number(row)}" if len(models) > 1 else ""
-        words.append(f"{row['model']} on {listed(sets)}, alpha = {alpha:g}{said}")
+        words.append(f"{row['model']} on {listed(sets)}, alpha = {alpha:g}")
     return in_words(params.components, "; ".join(words))
 
 
-def _number(row: Mapping[str, Any]) -> str:
-    value, low, high = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
-    return f"{value} ({low} to {high})"
+def _alone(row: Mapping[str, Any], models: pd.DataFrame, params: Params) -> str:
+    """What a run says of a claim, and of several models what each says."""
+    each = [f"{label(params, 'models', one['model'])} {with_interval(one)}" for one in models.to_dict("records")]
+    beside = f" ({', '.join(each)})" if len(each) > 1 else ""
+    return f"*{row['statement']}*: {with_interval(row)}, *{row['verdict']}*{beside}"
 
 
 def _tested(folder: Path) -> Iterator[Mapping[str, Any]]:

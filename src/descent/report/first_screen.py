@@ -25,9 +25,10 @@ BRIEF = (
     "training. A gain is positive where constrained training is better, a price where it is worse; in brackets "
     "the 95 % interval. A mean over more than three settings (a data set, model and depth each) is trimmed. "
     "*Outside*: the paper's number, worked out from its tables over all test noise, lies outside the range where "
-    "one more of our seeds is expected. *Reversed*: the interval lies on the other side of zero, and *not "
-    "reproduced*: above a price's margin, each with p < .05 after a correction for six claims; *no effect of "
-    "interest*: within what would matter. *Cannot tell*: none of these."
+    "one more of our seeds is expected. *Reproduced*: a gain above zero and as large as what matters, or a price "
+    "below its margin; *reversed*: a gain below zero; *not reproduced*: a price above its margin; each by its "
+    "interval, and with p < .05 after a correction for six claims. *No effect of interest*: smaller than what "
+    "would matter, either way. *Cannot tell*: none of these."
 )
 UNTESTED = "*Not tested*: a precondition that was fixed before the runs does not hold."
 PARTS = "README.md"  # beside the published parts

@@ -1,15 +1,15 @@
 """What became of the claims, in Markdown: verdicts, each model alone, and what they rest on."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from descent.analysis.claims import CLAIMS
+from descent.analysis.preconditions import PLACE
 from descent.analysis.sensitivity import ALONE, PLAIN, TRIMMED, UNTRIMMED
 from descent.analysis.verdicts import NOT_TESTED, REVERSED
-from descent.analysis.wording import number_of, signed, written
+from descent.analysis.wording import number_of, signed, with_interval, written
 from descent.components import TASKS, in_words
 from descent.config import Params
 from descent.report.markdown import pipe
@@ -35,8 +35,7 @@ def brief(card: pd.DataFrame) -> str:
     rows = []
     for row in card.to_dict("records"):
         words = _claim(row)
-        ends = re.sub(r" (%|points)", "", words[4])
-        found = ABSENT if row["verdict"] == NOT_TESTED else f"{words[3]} ({ends})"
+        found = ABSENT if row["verdict"] == NOT_TESTED else with_interval(row)
         paper = words[1] if pd.isna(row["paper_value"]) else f"{words[1]}; {words[2]}"
         rows.append([words[0], paper, found, words[-1]])
     return pipe(["claim", "the paper", "here", "verdict"], rows)
@@ -131,9 +130,8 @@ def shifts(card: pd.DataFrame) -> str:
     told = []
     own = card["claim"].map(lambda claim: CLAIMS[claim].shifts) & (card["verdict"] != NOT_TESTED)
     for row in card[own].to_dict("records"):
-        number = {key: written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high")}
         task = row["statement"].split(",")[0].lower()
-        told.append(f"{task} {number['estimate']} ({number['low']} to {number['high']}), *{row['verdict']}*")
+        told.append(f"{task} {with_interval(row)}, *{row['verdict']}*")
     return f"**Under shifts that training has not seen** (beyond the paper): {'; '.join(told)}." if told else ""
 
 
@@ -171,13 +169,23 @@ def apart(card: pd.DataFrame, found: pd.DataFrame, params: Params) -> str:
         own = found[(found["claim"] == row["claim"]) & (found["average"] == ALONE)]
         if not ((own["low"] > 0).any() and (own["high"] < 0).any()):
             continue
-        each = [
-            f"{written(one['estimate'], row['unit'])} ({_averaged(one, params)})" for one in own.to_dict("records")
-        ]
+        each = [_by_depth(depths, row["unit"], params) for _, depths in own.groupby(PLACE, sort=False)]
         plain = found[(found["claim"] == row["claim"]) & (found["average"] == PLAIN)]["estimate"]
         beside = "".join(f"; untrimmed, their mean is {written(value, row['unit'])}" for value in plain)
         told.append(f"*{row['statement']}*: {'; '.join(each)}{beside}")
     return f"**Settings disagree**, so that the mean says little: {'. '.join(told)}." if told else ""
+
+
+def _by_depth(own: pd.DataFrame, unit: str, params: Params) -> str:
+    """The settings of one model on one data set, from the shallowest: `UT on UCSD 1.2 / -4 % (L = 3 / 7)`."""
+    own = own.sort_values("layers")
+    place = in_words(params.components, f"{own['model'].iloc[0]} on {own['dataset'].iloc[0]}")
+    values = [written(value, unit).split(" ") for value in own["estimate"]]
+    numbers, depths = (
+        " / ".join(number for number, *_ in values),
+        " / ".join(f"{one:.0f}" for one in own["layers"]),
+    )
+    return f"{place} {' '.join([numbers, *values[0][1:]])} (L = {depths})"
 
 
 def _averaged(row: Mapping[str, Any], params: Params) -> str:

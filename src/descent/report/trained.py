@@ -55,15 +55,16 @@ def descent(cells: pd.DataFrame, places: Collection[tuple[str, str]], params: Pa
     behind = pd.Series([place in places for place in zip(theirs["dataset"], theirs["model"], strict=True)])
     behind = behind.set_axis(theirs.index).astype(bool)
     some, none, rest = theirs[behind], theirs[~behind & ~ever], theirs[~behind & ever]
-    said = [f"in {some['held'].sum()} of {len(some)} on which a verdict below rests"] if len(some) else []
+    said = [f"in {some['held'].sum()} of {len(some)} behind a verdict below"] if len(some) else []
     if len(none):
         names = "; ".join(label(params, "models", model) for model in sorted(none["model"].unique()))
-        said += [f"in none of {len(none)} of {'models on which none does' if len(some) else 'models'} ({names})"]
+        said += [f"in none of {len(none)} of models{' behind no verdict' if len(some) else ''} ({names})"]
     if len(rest):
         said += [f"in {rest['held'].sum()} of {len(rest)}" + (" of the others" if said else "")]
     return (
-        f"Asked to, every layer lowers the loss in **{ours['held'].sum()} of {len(ours)} trained models**, on "
-        f"validation data; unasked, in plain training (*ERM*), {listed(said)}."
+        f"Every layer lowers the loss, on validation data, in **{ours['held'].sum()} of {len(ours)} "
+        f"{label(params, 'arms', params.comparison.ours)} models**. In plain training (*ERM*), where nothing asks "
+        f"for it, it does {listed(said)}."
     )
 
 
@@ -114,8 +115,8 @@ def held_in_all(found: pd.DataFrame) -> str:
         return ""
     cells, held, test = (found[name].sum() for name in ("cells", "validation", "test"))
     return (
-        f"The constraints themselves hold within the tolerance in {held} of the {cells} on validation data, and "
-        f"in {test} on test data."
+        f"The constraints, which ask each layer for a fall by alpha, hold within the tolerance in {held} of the "
+        f"{cells} on validation data, and in {test} on test data."
     )
 
 
