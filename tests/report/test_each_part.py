@@ -55,3 +55,6 @@ def test_what_is_judged_alone_joins_no_claim_and_is_told_with_its_alpha_and_verd
     assert f"{100 * number['estimate']:.3g} %" in told and f"*{number['verdict']}*" in told
     assert told.count(f"{names[1]} (UT on UCSD, alpha = 0.07): ") == 1 and told.count("*: ") == len(SHOWN)
     assert each_part.alone([], real_params()) == ""
+    card = pd.read_csv(folders[1] / "claims.csv")
+    card[card["group"] != "primary"].to_csv(folders[1] / "claims.csv", index=False)
+    assert each_part.alone(folders[1:], real_params()) == "", "it says nothing of a primary claim"

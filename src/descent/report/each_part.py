@@ -70,7 +70,7 @@ def alone(folders: Sequence[Path], params: Params) -> str:
         own = card[card["group"] == "primary"].to_dict("records")
         models = models[models["claim"].isin([row["claim"] for row in own])]
         said = [_alone(row, models[models["claim"] == row["claim"]], params) for row in own]
-        told.append(f"{folder.name} ({_asked(folder, models, params)}): {'; '.join(said)}")
+        told += [f"{folder.name} ({_asked(folder, models, params)}): {'; '.join(said)}"] if said else []
     head = "**Announced, and judged alone**, trained or tested otherwise than what the claims above rest on"
     return f"{head}: {'. '.join(told)}." if told else ""
 

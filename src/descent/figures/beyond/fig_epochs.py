@@ -21,7 +21,7 @@ seeds, the same at every number of epochs; a seed of which a cell diverged at an
 arms on validation data, a mean over the same seeds. A gain that shrinks while f_L falls is one of when training
 stops.
 """
-PARAMETERS = ["arms", "comparison", "studies", "profiles.${profile}.studies"]
+PARAMETERS = ["arms", "comparison", "studies"]
 POINTS = {"gain_out": ("o", "test noise above training"), "gain_in": ("s", "up to it")}
 
 
