@@ -44,6 +44,19 @@ def test_nothing_to_do_more_than_all_and_no_end_are_no_fault(
         assert f" {done / 100:g} of " in str(bar)
 
 
+@pytest.mark.parametrize("kind", [progress.OneBar, progress.Lines])
+def test_what_was_done_before_is_counted_and_says_nothing_of_the_time_left(kind: type[progress.Lines]) -> None:
+    with kind(total=100, desc="a", unit="b", file=io.StringIO(), mininterval=0) as bar:
+        now = bar.start_t = bar.last_print_t = 0.0
+        bar._time = lambda: now
+        bar.known(50)
+        assert "50 of 100 b" in str(bar)
+        for _ in range(5):
+            now += 10
+            bar.update(1)
+        assert "55 of 100 b" in str(bar) and bar.format_dict["rate"] == pytest.approx(1 / 10)
+
+
 def test_what_takes_no_time_is_one_line_and_nothing_done_is_none() -> None:
     for done, lines in ((3, 1), (0, 0)):
         written = io.StringIO()

@@ -24,6 +24,11 @@ class OneBar(tqdm):
         numbers = {"done": self.n, "all": self.total}
         return told | {name: _number(value, told["unit_scale"]) for name, value in numbers.items()}
 
+    def known(self, done: int) -> None:
+        """Count what was done before: it took no time here, and says nothing of what is left."""
+        for count in ("initial", "n", "last_print_n"):
+            setattr(self, count, getattr(self, count) + done)
+
 
 class Lines(OneBar):
     """As a bar, in lines of its own: two processes side by side do not write over each other, nor over a log."""

@@ -133,7 +133,7 @@ def _train_missing(
     queue: list[Job] = []
     for item, settings, names in zip(items, asked, found, strict=True):
         missing = [cell for cell, name in names.items() if name not in claimed and not store.has(name)]
-        bar.update((len(names) - len(missing)) * item.feed.epochs * PARTS)
+        bar.known((len(names) - len(missing)) * item.feed.epochs * PARTS)
         claimed.update(names[cell] for cell in missing)
         if names:
             queue += _jobs(item, settings, names, missing, planned)
