@@ -11,9 +11,10 @@ from descent.figures.parts import style
     [
         (0.45, 1.05, ["0.6", "0.8", "1"]),
         (0.1, 9, ["0.1", "0.2", "0.5", "1", "2", "5", "10"]),
+        (2e-4, 10, ["0.001", "0.01", "0.1", "1", "10"]),
         (1e-8, 5.0, ["1e-08", "1e-06", "0.0001", "0.01", "1"]),
     ],
-    ids=["less than a decade", "two decades", "nine decades"],
+    ids=["less than a decade", "two decades", "five decades", "nine decades"],
 )
 def test_a_logarithmic_scale_has_several_labels_in_plain_numbers(
     low: float, high: float, expected: list[str]

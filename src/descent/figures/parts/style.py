@@ -177,6 +177,9 @@ def shade(arm: str, step: int, steps: int) -> tuple[float, ...]:
     return tuple(1 - strength * (1 - channel) for channel in to_rgb(color(arm)))
 
 
+MOST_TICKS = 10  # that a panel of a page's third in height has room for
+
+
 class FewDecades(LogLocator):
     """Ticks at 1, 2 and 5 of every decade; where fewer than three of these are in view, at even distances within
     one decade, and of many decades at powers of ten."""
@@ -184,7 +187,7 @@ class FewDecades(LogLocator):
     def tick_values(self, vmin: float, vmax: float) -> np.ndarray:
         """What matplotlib asks for, between two ends of the axis."""
         ticks = np.asarray(super().tick_values(vmin, vmax))
-        if np.count_nonzero((ticks >= vmin) & (ticks <= vmax)) > 2:
+        if 2 < np.count_nonzero((ticks >= vmin) & (ticks <= vmax)) <= MOST_TICKS:
             return ticks
         others = MaxNLocator(4) if vmax < 10 * vmin else LogLocator(numticks=7)
         found = np.asarray(others.tick_values(vmin, vmax))
