@@ -4,19 +4,12 @@ A CPU with units of its own for it (AMX) multiplies several times as fast; anoth
 """
 
 from descent import config
-from descent.config import Params
 from tests.bench.rate import SIZE
 from tests.bench.steps import PAIR, SIZES, arm, dust, stepper
 from tests.bench.table import record
-from tests.bench.timing import device, ratio
+from tests.bench.timing import device, in_precision, ratio
 
 WAYS = (False, "kernels")  # of training.compile
-
-
-def in_precision(values: Params, precision: str) -> Params:
-    """The same parameters in another precision of training."""
-    training = values.training.model_copy(update={"precision": precision})
-    return values.model_copy(update={"training": training})
 
 
 def main() -> None:
@@ -24,7 +17,7 @@ def main() -> None:
     if device().type != "cpu":
         return
     values = config.load()
-    both = [in_precision(values, precision) for precision in ("float32", "bf16")]
+    both = [in_precision(values, "float32"), in_precision(values, "bf16")]
     print("One constrained step of DUST, in float32 / in bf16")
     for size in (*SIZES, SIZE):
         for how in WAYS:

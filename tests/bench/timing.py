@@ -27,8 +27,13 @@ def in_every_precision(values: Params) -> list[Params]:
     """The same parameters in one precision after another; on a CPU, which gains by none of them, as they are."""
     if device().type == "cpu":
         return [values]
-    own = [values.training.model_copy(update={"precision": precision}) for precision in get_args(Precision)]
-    return [values.model_copy(update={"training": training}) for training in own]
+    return [in_precision(values, precision) for precision in get_args(Precision)]
+
+
+def in_precision(values: Params, precision: Precision) -> Params:
+    """The same parameters in another precision of training."""
+    training = values.training.model_copy(update={"precision": precision})
+    return values.model_copy(update={"training": training})
 
 
 def clock() -> float:
