@@ -88,6 +88,32 @@ class Declared(Schema):
                 names.known(f"profiles.{self.profile}.{task}.tokenizers", [name], grids.tokenizers)
         return self
 
+    @model_validator(mode="after")
+    def _what_values_belong_to_exists(self) -> "Declared":
+        """Values of what is called otherwise would be passed over in silence, of one arm alone perhaps."""
+        if "components" in self.model_fields_set:  # of results, for which it was asked when they were made
+            return self
+        arms, models = self.components["arms"], self.components["models"]
+        sets = [name for task in components.TASKS for name in self.components[f"tasks.{task}.datasets"]]
+        names.known("models", self.models, models)
+        for model, own in self.models.items():
+            names.known(f"models.{model}.arms", own.get("arms", {}), arms)
+        for arm, own in self.objectives.items():
+            by_dataset = own.get("datasets", {})
+            names.known(f"objectives.{arm}.models", own.get("models", {}), models)
+            names.known(f"objectives.{arm}.datasets", by_dataset, sets)
+            for name, by_model in by_dataset.items():
+                names.known(f"objectives.{arm}.datasets.{name}", by_model, models)
+        for profile, own in self.profiles.items():
+            names.known(f"profiles.{profile}.data", own.data, sets)
+            names.known(f"profiles.{profile}.studies", own.studies, self.study)
+            for task in components.TASKS:
+                budgets, where = getattr(own, task).models, f"profiles.{profile}.{task}.models"
+                names.known(where, budgets, self._models_of(task))
+                for model, budget in budgets.items():
+                    names.known(f"{where}.{model}.arms", budget.get("arms", {}), arms)
+        return self
+
     def _models_of(self, task: str) -> list[str]:
         return [name for name, said in self.components["models"].items() if said["TASK"] == task]
 

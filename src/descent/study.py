@@ -33,7 +33,7 @@ class Study(Schema):
 
     @model_validator(mode="after")
     def _trains_each_once(self) -> "Study":
-        if self.vary in (None, RATE) and self.arm in self.beside:
+        if self.arm in self.beside:
             raise ValueError(f"{self.arm} stands in beside too, and would be trained twice")
         if self.vary is not None and self.named:
             raise ValueError("named and vary both say what is varied; drop one")

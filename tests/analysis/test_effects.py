@@ -101,6 +101,13 @@ def test_a_lost_denoiser_scores_as_the_zero_map_whatever_rows_it_has(made_up: pd
     assert (of(lost, "descent_video", dataset="ucsd", model="ut", layers=3, seed=1)["effect"] == 0).all()
 
 
+def test_a_baseline_that_was_lost_is_no_evidence_that_it_does_not_descend(made_up: pd.DataFrame) -> None:
+    lost = made_up.copy()
+    change(lost, 1.0, **LOST, arm="unconstrained", metric="diverged")
+    told = of(lost, "no_descent_video", dataset="ucsd", model="ut", layers=3).set_index("seed")["effect"]
+    assert told.pop(1) == 0 and (told == 1).all()
+
+
 def test_a_lost_cell_without_rows_is_not_dropped_either(made_up: pd.DataFrame) -> None:
     lost = made_up.copy()
     change(lost, 1.0, **LOST, arm="constrained", metric="diverged")

@@ -81,6 +81,15 @@ def test_signs_are_flipped_in_every_way() -> None:
     ).pvalue == pytest.approx(float(verdicts.sign_flip(np.array([0.3, 0.1, 0.4, -0.1, 0.5]))))
 
 
+def test_of_many_seeds_signs_are_drawn() -> None:
+    values = np.random.default_rng(3).normal(0.9, 1.0, 18)
+    signs = 1.0 - 2.0 * (np.arange(2**18)[:, None] >> np.arange(18) & 1)
+    exact = (np.abs(signs @ values) >= abs(values.sum()) - 1e-12).mean()
+    drawn = float(verdicts.sign_flip(values))
+    assert drawn == float(verdicts.sign_flip(values)) and drawn == pytest.approx(exact, rel=0.05) and exact < 0.03
+    assert float(verdicts.sign_flip(np.ones(40))) == 2**-verdicts.MANY, "the choice that was seen is among them"
+
+
 def test_holm_multiplies_the_smallest_by_all_the_next_by_one_less_and_never_falls() -> None:
     p = np.array([0.01, 0.04, 0.03, 0.005, np.nan, 0.5])
     expected = [0.05, 0.12, 0.12, 0.03, np.nan, 1.0]

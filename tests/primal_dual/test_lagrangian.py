@@ -129,3 +129,13 @@ def test_the_unconstrained_arm_asks_for_the_last_loss_and_nothing_else() -> None
     arm, f = unconstrained.Arm([unconstrained.Settings()] * 2, 2, CPU), torch.tensor(F)
     assert arm.objective(f, epoch=5).tolist() == [2.0, 0.25]
     assert arm.worst(f).tolist() == [0.0, 0.0] and arm.end_epoch(f, f) == {} and arm.state_dict() == {}
+
+
+def test_in_the_warm_up_a_cell_is_lost_by_the_last_loss_alone_as_one_of_erm() -> None:
+    f = torch.tensor([[1e9, 5.0, 2.0]])
+    problem = small_problem().model_copy(update={"warmup_epochs": 1})
+    for one in (constrained, penalty):
+        arm = one.Arm([one.Settings(**problem.model_dump())], 2, CPU)
+        assert arm.watched(f, 0).tolist() == [[2.0]] and torch.equal(arm.watched(f, 1), f)
+    erm = unconstrained.Arm([unconstrained.Settings()], 2, CPU)
+    assert erm.watched(f, 0).tolist() == erm.watched(f, 1).tolist() == [[2.0]]

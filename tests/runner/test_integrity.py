@@ -1,6 +1,8 @@
 """Damage of every kind to the store: set aside with one line, and made again; nothing is taken as it is."""
 
+import errno
 import os
+import re
 import shutil
 import threading
 import time
@@ -43,6 +45,22 @@ def test_a_damaged_cell_is_set_aside_with_one_line_and_trained_again(
     assert [names for names in trained if cell.name in names] and len(trained) == 1
     assert weights_of(item.runs) == before, "the same bytes"
     assert (store.root() / f"{name}{integrity.ASIDE}").exists()
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.ETIMEDOUT])
+def test_what_a_drive_that_is_away_says_is_no_damage(
+    number: int, trained: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = train_cells(small_params(BUDGET), *WORDS)
+    name = store.record(item.runs, item.cells[0])["fingerprint"]
+
+    def away(path: Path) -> str:
+        raise OSError(number, os.strerror(number), str(path))
+
+    with monkeypatch.context() as patched, pytest.raises(OSError, match=re.escape(os.strerror(number))):
+        patched.setattr(integrity, "digest_of", away)
+        store.has(name)
+    assert store.has(name), "it lies where it lay"
 
 
 def test_what_is_whole_is_taken_as_it_is(trained: list, capsys: pytest.CaptureFixture) -> None:

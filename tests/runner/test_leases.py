@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from descent.errors import sentence
+from descent.errors import UserError, sentence
 from descent.runner import store
+from descent.tasks.common import pruning
+from stages import prune_store
 
 ROOT = Path(__file__).parents[2]
 HOLDER = """import sys, time
@@ -81,6 +83,22 @@ def test_a_holder_that_works_keeps_the_right_for_longer_than_a_lease_lasts() -> 
     with holder(2 * store.LEASE) as process:
         assert waited() > 1.5 * store.LEASE
         assert process.wait(10) == 0
+
+
+@pytest.mark.parametrize("kind", ["lease", "lock"])
+def test_a_store_is_in_use_while_some_process_has_a_right(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    assert not store.in_use()
+    monkeypatch.setattr(pruning, "every_params", list)
+    with holder(60, kind):
+        assert store.in_use()
+        with pytest.raises(UserError, match="a run is training"):
+            prune_store.main()
+    time.sleep(1.2 * store.LEASE)
+    assert not store.in_use(), "its holder was killed"
+    prune_store.main()
+    assert "0 kept, 0 gone" in capsys.readouterr().out
 
 
 @pytest.mark.slow

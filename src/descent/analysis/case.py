@@ -6,7 +6,7 @@ from functools import cached_property
 import pandas as pd
 
 from descent.analysis.claims import Claim
-from descent.analysis.evidence import ALIKE, Evidence
+from descent.analysis.evidence import ALIKE, RELAXED, Evidence
 from descent.analysis.select import select
 
 
@@ -30,10 +30,13 @@ class Case:
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """The claim's cells: of its experiment, data sets, models and noise levels, and of the two arms."""
+        """The claim's cells: of its experiment, data sets, models and noise levels, and of the two arms; of
+        several relaxations those of the one in use, as its pairs."""
         comparison = self.evidence.params.comparison
         cells = select(self.evidence.cells, experiment=self.claim.experiment, trained=True)
         cells = cells[cells["arm"].isin([comparison.ours, comparison.baseline])]
+        if self.claim.experiment == RELAXED:
+            cells = cells[cells["varied"].isin(["", self.evidence.relaxation])]
         return cells.merge(self.pairs[["dataset", "model", "eps"]].drop_duplicates())
 
     def rows(self, metric: str, split: str | None = None) -> pd.DataFrame:

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis import telling
-from descent.analysis.evidence import Evidence
+from descent.analysis.evidence import RELAXED, Evidence
 from descent.analysis.select import select
 from descent.analysis.summary import PAIR
 from descent.cells import headline
@@ -183,12 +183,10 @@ def _sample(name: str, sign: int) -> Measure:
     """A number about the ratios of single texts, our arm with the relaxation in use minus the baseline."""
 
     def measure(evidence: Evidence) -> pd.DataFrame:
-        table = evidence.by_cell("resilience", f"ratio_{name}")
+        table = evidence.by_cell(RELAXED, f"ratio_{name}")
         if table.empty:
             return table
-        study = evidence.params.studied("resilience")
-        used = evidence.params.objective(study.arm, study.dataset, study.model)["resilience"]
-        ours, theirs = evidence.arms(table, varied=["", str(used)])
+        ours, theirs = evidence.arms(table, varied=["", evidence.relaxation])
         return sign * (ours - theirs)
 
     return measure

@@ -14,6 +14,7 @@ from descent.components import TASKS
 from descent.config import Params
 
 ALIKE = ["dataset", "model", "arm", "layers", "eps", "varied"]  # what cells share that differ by their seed alone
+RELAXED = "resilience"  # the study of relaxations
 NO_RATIO, NO_STEP = 1.0, 0.0  # mean ratio of successive losses, and share of steps down, where nothing descends
 
 
@@ -51,6 +52,12 @@ class Evidence:
         """Of the tasks that were asked for, which shifts tell (telling.table): many claims share them."""
         return {}
 
+    @property
+    def relaxation(self) -> str:
+        """The relaxation in use, of those that the study of them varies."""
+        study = self.params.studied(RELAXED)
+        return str(self.params.objective(study.arm, study.dataset, study.model)["resilience"])
+
     def by_cell(self, experiment: str, name: str) -> pd.DataFrame:
         """`<name>_replicate` of every trained cell; index ALIKE and seed, a column a resample, 0 the test set.
 
@@ -82,14 +89,14 @@ class Evidence:
 
     def nothing_learned(self, name: str, cells: pd.DataFrame) -> pd.Series:
         """What each of these cells would score had it learned nothing: a denoiser as the map to zero, a classifier
-        as guessing, a language model with no token right."""
+        as guessing, a language model with no token right. Descent it had none of ours, and all others."""
         if name.startswith("log_rmse"):
             # The zero map errs alike at all levels: its mean over any of them is that over all.
             return np.log(self.zero_rmse(cells))
         if name.startswith("ratio"):
             return pd.Series(NO_STEP if name == "ratio_below_one" else NO_RATIO, cells.index)
-        if name == "descending":
-            return pd.Series(0.0, cells.index)
+        if name == "descending":  # what speaks against the claim on its arm: of ours that it does, of ERM that not
+            return (cells["arm"] != self.params.comparison.ours).astype(float)
         guessed = cells["dataset"].map(lambda dataset: chance(self.params, dataset)).astype(float)
         return guessed * cells["model"].map(self._range) if name == "area" else guessed
 

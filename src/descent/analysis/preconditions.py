@@ -8,18 +8,20 @@ choose among results. P1, P2 and P7 are asked of the claim.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from descent.analysis import telling, tuning
 from descent.analysis.case import Case
 from descent.analysis.claims import Claim
 from descent.analysis.effects import pretrained
-from descent.analysis.evidence import ALIKE
+from descent.analysis.evidence import ALIKE, RELAXED
 from descent.analysis.learned import learned
 from descent.analysis.select import select
 from descent.analysis.summary import PAIR
 from descent.analysis.trials import HYPERPARAMETERS
 from descent.components import TASKS
+from descent.primal_dual.problem import Problem
 from descent.study import LONGER
 
 SYNTHETIC = "synthetic data"
@@ -160,17 +162,25 @@ def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
     for place, cell in cells.iterrows():
         dataset, model, arm, *_, varied, _ = place
         told = params.objective(arm, dataset, model)
-        told = told | ({"resilience": varied} if case.claim.experiment == "resilience" else {})
+        told = told | ({"resilience": varied} if case.claim.experiment == RELAXED else {})
         if told.get("resilience", "none") == "none" or not cell["multiplier_oscillation"] <= SETTLED:
             continue
         rows = table.loc[[place]]
         problem = params.problem(dataset, model)
-        # What a difference of losses is relative to: f_{l-1}, of the cap R0. The other forms have no scale.
-        scale = rows["validation_loss"].shift().mask(rows["layer"] == problem.cap_layer, problem.R0)
-        scale = scale if told.get("constraint", "difference") == "difference" else 1.0
-        left = rows["violation"] - rows["multiplier"] / (cell["rho"] * scale)
+        left = rows["violation"] - _slack(rows, cell["rho"], told.get("constraint", "difference"), problem)
         held[place] = (left[rows["layer"] >= problem.cap_layer] <= getattr(params, case.task).tolerance).all()
     return held
+
+
+def _slack(rows: pd.DataFrame, rho: float, constraint: str, problem: Problem) -> pd.Series:
+    """The relative violation that u = lambda / rho leaves of each layer's constraint: a difference of losses is
+    relative to f_{l-1}, of the cap to R0; a ratio is relative; of a logarithm e^u stands for the ratio."""
+    u, cap = rows["multiplier"] / rho, rows["layer"] == problem.cap_layer
+    if constraint == "difference":
+        return u / rows["validation_loss"].shift().mask(cap, problem.R0)
+    if constraint == "log":
+        return np.expm1(u) * np.where(cap, 1.0, 1 - problem.alpha)
+    return u
 
 
 def plateau(case: Case) -> str:

@@ -29,6 +29,7 @@ from jaxtyping import Bool, Float
 from scipy import stats
 
 TRIM = 0.25
+MANY = 16  # seeds, above which not all choices of signs are tried
 LEVEL, NARROW = 0.95, 0.90  # of intervals; NARROW's two ends are two one-sided tests at 5 %
 SIGNIFICANT = 0.05  # below which a Holm p must lie
 NOT_TESTED, REPRODUCED, NO_EFFECT = "not tested", "reproduced", "no effect of interest"
@@ -129,12 +130,17 @@ class Estimate:
 
 def sign_flip(by_seed: Float[np.ndarray, "*claims seeds"]) -> Float[np.ndarray, "*claims"]:
     """Exact two-sided p of the mean over seeds: the share of the 2^K choices of signs whose mean is as far from 0.
+    Of more than MANY seeds it is that of 2^MANY choices, drawn, with the one that was seen.
 
     It holds whatever the distribution over seeds, if symmetric, and is at least 2 / 2^K. Items, which all seeds
     share, are no part of it: where they move all seeds alike it is small without reason, so it never stands alone.
     """
     seeds = by_seed.shape[-1]
-    signs = 1.0 - 2.0 * (np.arange(2**seeds)[:, None] >> np.arange(seeds) & 1)
+    if seeds > MANY:
+        signs = np.random.default_rng(seeds).choice([-1.0, 1.0], (2**MANY, seeds))
+        signs[0] = 1.0
+    else:
+        signs = 1.0 - 2.0 * (np.arange(2**seeds)[:, None] >> np.arange(seeds) & 1)
     sums = np.abs(by_seed @ signs.T)
     seen = np.abs(by_seed.sum(axis=-1))[..., None]
     rounding = 1e-12 * np.abs(by_seed).sum(axis=-1)[..., None]
@@ -181,8 +187,9 @@ def decide(card: pd.DataFrame) -> np.ndarray:
                                equivalence: low > effect
         cannot tell            all else
 
-    Holm's p is asked of every verdict that names a side, so that under the null not more than one family in twenty
-    holds a wrong one.
+    Holm's p is asked of every gain and cost whose verdict names a side, so that under the null not more than one
+    family in twenty holds a wrong one. Shares and equivalences are exploratory and not corrected, and a share
+    takes the depths of one model for independent settings.
 
     Args:
         card: columns kind (gain | cost | share | equivalence), estimate, low, high (LEVEL), low90, high90

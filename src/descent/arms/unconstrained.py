@@ -27,6 +27,6 @@ class Arm(Base):
         """f_L."""
         return f[:, -1]
 
-    def watched(self, f: Float[Tensor, "cells depth"]) -> Float[Tensor, "cells 1"]:
+    def watched(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, "cells 1"]:
         """f_L: nothing is asked of the layers below, whose losses may grow while it falls."""
         return f[:, -1:]

@@ -31,14 +31,14 @@ CLAIM = (
 
 
 def brief(card: pd.DataFrame) -> str:
-    """The claims, a row each: what the paper says, what was found with its interval, the verdict."""
+    """The claims, a row each: what the paper says, what was found with its interval, what matters, the verdict."""
     rows = []
     for row in card.to_dict("records"):
         words = _claim(row)
         found = ABSENT if row["verdict"] == NOT_TESTED else with_interval(row)
-        paper = words[1] if pd.isna(row["paper_value"]) else f"{words[1]}; {words[2]}"
-        rows.append([words[0], paper, found, words[-1]])
-    return pipe(["claim", "the paper", "here", "verdict"], rows)
+        paper = words[1] if pd.isna(row["paper_value"]) else f"{words[1]}; in its tables {words[2]}"
+        rows.append([words[0], paper, found, words[5], words[-1]])
+    return pipe(["claim", "the paper", "here", "matters", "verdict"], rows)
 
 
 def claims(card: pd.DataFrame, verdicts: Sequence[str]) -> str:
@@ -71,7 +71,7 @@ def _claim(row: Mapping[str, Any]) -> list[str]:
         words += [f"{number_of(row['settings'], 'setting')}, {number_of(row['seeds'], 'seed')}"]
     verdict = f"**{row['verdict']}**"
     if row["verdict"] == REVERSED and abs(row["estimate"]) < row["effect"]:  # `reproduced` would ask for as much
-        verdict += f", by less than the {number['effect']} that matter"
+        verdict += ", by less than what matters"
     return [*words, verdict + (f" ({why})" if why else "")]
 
 

@@ -18,8 +18,9 @@ from descent.runner.stored import RECORD
 ASIDE = ".damaged"  # the ending of what was set aside, for whoever wants to look at it
 SEAL = hashlib.sha256().digest_size
 APART = {"locks", "scores", "stacks"}  # folders of the store that are no cells
-# What is no damage: another user, or this one at another time, reads the same file.
-ELSEWHERE = (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+# What is no damage: another user, or this one at another time or once the drive is back, reads the same file.
+REFUSED = (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+ELSEWHERE = (*REFUSED, errno.EIO, errno.ESTALE, errno.ETIMEDOUT)
 
 
 def sealed(place: Path, record: dict[str, Any]) -> str:

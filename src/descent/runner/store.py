@@ -198,6 +198,20 @@ def file_lock(name: str, label: str = "") -> Iterator[None]:
         own.release()
 
 
+def in_use() -> bool:
+    """Whether some process has the right to an item or a stack now: a run is training."""
+    places = [*(root() / "locks").glob("*")]
+    locks = [FileLock(place) for place in places if place.suffix == ".lock"]
+    locks += [SoftFileLease(place, lease_duration=LEASE) for place in places if place.suffix == ".lease"]
+    for lock in locks:
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            return True
+        lock.release()
+    return False
+
+
 def _acquire(lock: FileLock | SoftFileLease, label: str) -> None:
     with naming(Path(lock.lock_file)):  # which the holder's record is written into
         try:

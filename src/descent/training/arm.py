@@ -25,9 +25,10 @@ class Base:
         """What the weights descend on, from the layer losses f_0 ... f_L of one batch; epochs count from 0."""
         raise NotImplementedError
 
-    def watched(self, f: Float[Tensor, "cells depth"]) -> Float[Tensor, "cells watched"]:
-        """The layer losses that tell whether a cell diverged: all, unless an arm looks at fewer."""
-        return f
+    def watched(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, "cells watched"]:
+        """The layer losses that tell whether a cell diverged: all, unless an arm looks at fewer; in the warm-up,
+        in which nothing is asked of the others, f_L alone as of ERM's cells."""
+        return f[:, -1:] if epoch < self.warmup_epochs else f
 
     def update(self, again: Callable[[], Tensor], alive: Bool[Tensor, " cells"], epoch: int) -> None:
         """What follows the weights' step.

@@ -102,7 +102,7 @@ def train(
         began = time.monotonic()
         f, norm, clipped = _epoch(steps, task, settings, epoch, lr, epochs)
         held_out = _validate(steps, task)
-        run.alive &= (arm.watched(held_out) < settings.diverged_above).all(1)
+        run.alive &= (arm.watched(held_out, epoch) < settings.diverged_above).all(1)
         log = arm.end_epoch(f, held_out)
         if epoch >= arm.warmup_epochs:  # before, nothing is enforced
             _select(model, run, arm.worst(held_out), held_out[:, -1], selection, tolerance, epoch + 1)

@@ -104,7 +104,7 @@ def primal_dual_step(
     device = next(model.parameters()).device
     with autocast(device, settings.precision):
         f = losses(model, batch)
-    alive &= (arm.watched(f.detach()) < settings.diverged_above).all(1)  # false for NaN too
+    alive &= (arm.watched(f.detach(), epoch) < settings.diverged_above).all(1)  # false for NaN too
     optimizer.zero_grad()
     # No cell has another's weights in its loss, so that of the sum each gets its own gradient; and a lost cell's
     # loss is left out, not multiplied by zero, which leaves a NaN what it is.

@@ -1,9 +1,16 @@
 """P3: the constraints hold and do something in enough cells; it fails where it should and says why."""
 
+import math
+
+import numpy as np
 import pandas as pd
 import pytest
 
+from descent.analysis import preconditions
 from descent.analysis.briefly import in_brief
+from descent.analysis.case import Case
+from descent.analysis.claims import CLAIMS
+from descent.analysis.evidence import Evidence
 from descent.analysis.select import select
 from tests.fakes.evidence import OURS, Made, real_params, why
 from tests.fakes.results import change
@@ -68,6 +75,27 @@ def test_a_relaxed_problem_is_held_to_what_it_leaves_of_the_constraints(text: pd
     assert relaxed(text, 0.6) == ""
     assert "0 of 8 constrained cells are feasible" in relaxed(text.copy(), 0.5)
     assert "0 of 8 constrained cells are feasible" in relaxed(text.copy(), 0.6, oscillation=0.5)
+
+
+def test_what_a_relaxed_logarithm_leaves_is_a_ratio() -> None:
+    """log f_l - log((1 - alpha) f_{l-1}) = u: the ratio is (1 - alpha) e^u, and of the cap f_0 / R0 is e^u."""
+    problem = real_params().problem("imdb", "distilbert").model_copy(update={"alpha": 0.2, "R0": 4.0})
+    rows = pd.DataFrame({"layer": [0, 1, 2], "multiplier": [0.5, 1.0, 0.0], "validation_loss": [5.0, 2.0, 1.0]})
+    left = {
+        form: preconditions._slack(rows, 2.0, form, problem).tolist() for form in ("log", "ratio", "difference")
+    }
+    assert left["ratio"] == [0.25, 0.5, 0.0]
+    assert left["difference"] == [0.25 / 4.0, 0.5 / 5.0, 0.0]
+    np.testing.assert_allclose(left["log"], [math.exp(0.25) - 1, 0.8 * (math.exp(0.5) - 1), 0.0])
+
+
+def test_a_claim_on_one_relaxation_asks_its_cells_alone() -> None:
+    made = Made().accuracy("resilience", "imdb", "roberta", varied=("decay", ""))
+    made = made.accuracy("resilience", "imdb", "roberta", varied=("slacks", "none")).table()
+    evidence = Evidence(made, real_params({"objectives.constrained.models.roberta.resilience": "decay"}))
+    pairs = pd.DataFrame([{"dataset": "imdb", "model": "roberta", "eps": eps} for eps in made["eps"].unique()])
+    cells = Case("sample_mean", CLAIMS["sample_mean"], pairs, evidence).cells
+    assert set(cells["varied"]) <= {"", "decay"} and "decay" in set(cells["varied"])
 
 
 def test_a_problem_that_is_not_relaxed_gets_no_such_allowance(text: pd.DataFrame) -> None:

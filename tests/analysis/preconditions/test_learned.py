@@ -56,6 +56,13 @@ def test_one_lost_seed_of_eight_does_not_stop_a_claim(results: pd.DataFrame) -> 
     assert why(results, "video_ood") == ""
 
 
+def test_a_claim_on_the_baseline_alone_asks_whether_the_baseline_learned(results: pd.DataFrame) -> None:
+    """Nothing descends in the map to zero, which would read as: plain training does not descend."""
+    change(results, 120.0, experiment="video", arm="unconstrained", metric="rmse", gamma=0.13)
+    assert why(results, "video_ood") == "", "a baseline that fails is a result"
+    assert why(results, "no_descent_video").startswith("not 10 % better than doing nothing at gamma = eps")
+
+
 def test_maps_that_were_not_measured(video: pd.DataFrame) -> None:
     assert "not measured" in why(video[video["arm"] != "zero"], "video_ood")
 

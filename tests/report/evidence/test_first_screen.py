@@ -47,10 +47,12 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     )
     sentence, constraints = sentence.split(" The constraints, which ask each layer for a fall by alpha,")
     assert re.fullmatch(
-        r" hold within the tolerance in \d+ of the \d+ on validation data, and in \d+ on test data\.", constraints
+        r" hold within the tolerance in \d+ of the \d+ on validation data, and in \d+ on test data( \(.+\))?\.",
+        constraints,
     )
     each = [
-        (0 if held == "none" else int(held), int(n)) for held, n in re.findall(r"(\d+|none) of (\d+)", sentence)
+        (0 if held == "none" else int(held), int(n))
+        for held, n in re.findall(r"(\d+|none) of (?:the )?(\d+)", sentence)
     ]
     assert "behind a verdict below" in sentence, "those of UT"
     cells = cells_table(made_up, params)
@@ -63,9 +65,9 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     )
     assert picture.endswith(f"({tmp_path}/fig_forest.png)")
     head, _, *rows = verdicts.splitlines()
-    assert head == "| claim | the paper | here | verdict |" and len(rows) == 3
-    assert rows[0].endswith(" | 2 % (1 to 3) | **reproduced** |") and "; 5 % (" in rows[0]
-    assert " | – | **not tested**" in rows[2]  # noqa: RUF001
+    assert head == "| claim | the paper | here | matters | verdict |" and len(rows) == 3
+    assert rows[0].endswith(" | 2 % (1 to 3) | 1 % | **reproduced** |") and "; in its tables 5 % (" in rows[0]
+    assert " | – | 1 points | **not tested**" in rows[2]  # noqa: RUF001
     assert hidden.startswith("- **Models that a precondition keeps out**") and hidden.count("\n") == 0
     assert (summary, end) == (
         "<details><summary>What the means hide: models that a precondition keeps out</summary>",
@@ -79,6 +81,11 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     none = screen(params, card().assign(verdict="not tested"), made_up, folder)
     assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
     assert "Scope" not in none
+    assert first_screen.UNCOUNTED not in sentence
+    beside = first_screen.first_screen(
+        card(), MODELS, AVERAGES, cells_table(made_up, params), [folder], [tmp_path / "small-2"], params
+    )
+    assert first_screen.UNCOUNTED in beside
 
 
 def test_a_margin_beyond_alpha_is_told_of_what_tested_claims_rest_on(
@@ -148,6 +155,10 @@ def test_in_how_many_cells_the_solver_held_is_counted_by_data_set_and_by_task(pa
         "| video, in all | 20 | 18 (90%) | 17 (85%) | 18 (90%) | 5% | 4% |",
     ]
     assert trained.holding(found[:0], params) == ""
+    assert trained.held_in_all(found, params).endswith("22 of the 25 on validation data, and in 20 on test data.")
+    few = found.assign(test=[0, 7, 4, 2])
+    assert trained.held_in_all(few, params).endswith("in 13 on test data (2 of 5 on IMDb and 0 of 8 on Avenue).")
+    assert trained.held_in_all(found[:0], params) == ""
 
 
 def test_a_claim_that_several_models_could_not_test_names_how_many_and_where_to_read_why(

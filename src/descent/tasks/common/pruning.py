@@ -4,7 +4,7 @@ A cell is asked for where some params.yaml, in any of its profiles, names its da
 level and seed with its setting (objective and learning rate). What a search or another cell chose is not compared,
 nor are budgets, code and data, so that what is kept may be stale. Of a cell that two models share the name that
 trained it counts. An unfinished stack is kept for a week after it was last written, and so is what may belong to
-a stage that runs meanwhile. What is dropped costs time.
+a stage that began meanwhile. What is dropped costs time.
 """
 
 import json
