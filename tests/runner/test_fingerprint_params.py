@@ -7,6 +7,7 @@ import pytest
 
 from descent.cells import Cell
 from descent.tasks.common.items import setting
+from descent.tasks.video import feed as video_feed
 from descent.training.arm import Setting
 from tests.fakes.core import item_of, small_params
 from tests.fakes.dust import BUDGET
@@ -89,6 +90,12 @@ def test_a_fingerprint_changes_with_all_that_changes_the_weights_and_nothing_els
     assert len(set(names)) == len(names)
     for changes in IRRELEVANT:
         assert fingerprint(changes) == names[0], changes
+
+
+def test_what_the_noise_scale_is_taken_for_is_part_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = fingerprint({})
+    monkeypatch.setattr(video_feed, "sigma", lambda params, prepared: prepared.sigma / 2)
+    assert fingerprint({}) != before
 
 
 def test_the_unconstrained_arm_does_not_depend_on_the_constraints() -> None:

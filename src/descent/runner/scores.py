@@ -29,6 +29,8 @@ from descent.training.arm import Setting
 COMPUTES = (  # numbers of a score file
     __name__,
     "descent.runner.diagnostics",
+    "descent.runner.stored",
+    "descent.analysis.select",
     "descent.analysis.replicates",
     "descent.analysis.bootstrap",
 )

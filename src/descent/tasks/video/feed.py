@@ -24,13 +24,14 @@ def feed(params: Params, prepared: Prepared, model: str, device: torch.device) -
     settings = settings_by_arm(params, model)
     budget = budget_of(params, model)
     inputs = VideoInputs(video.frame.patch, params.local_data)
+    scale = sigma(params, prepared)
     facts = {
         "data": prepared.digest,
         "video": video.model_dump(include={"noise_scale", "patch_loss", "tolerance", "selection"}),
         "patch": video.frame.patch,
+        "sigma": scale,
     }
     widths = [module.width(own, budget, inputs) for own in settings.values()]
-    scale = sigma(params, prepared)
     return Feed(
         build=partial(feeding.build, model, settings, budget, inputs),
         task=partial(TASKS[module.INPUTS], prepared, budget, scale, video.patch_loss, device),
