@@ -17,7 +17,7 @@ help:  ## list the targets
 
 setup: $(VENV)/installed  ## the virtual environment with the pinned dependencies
 
-$(VENV)/installed: requirements.txt requirements-dev.txt
+$(VENV)/installed: requirements.txt requirements-dev.txt constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; name one: make PYTHON=python3.12 setup"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
@@ -60,7 +60,7 @@ studies: setup
 drawings: setup
 	@$(ITEMS) collect figures scorecard plots plots_page
 
-# what stands on make's command line is in the environment, so a prompt may hold any signs
+# what stands on make's command line is in the environment, so a prompt may hold any signs; make reads $$ as $
 denoise: setup  ## FILE=clip.avi [CELL=data/runs/...] [NOISE=0.2]: a trained model on a video or a folder of frames
 	@python -m stages.denoise "$$FILE" "$$CELL" "$$NOISE"
 

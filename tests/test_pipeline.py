@@ -138,7 +138,9 @@ def test_scores_depend_on_what_chooses_the_constraints_and_those_of_studies_on_w
     for name, stage in STAGES.items():
         if name.startswith("evaluate_"):
             assert "comparison" in stage["params"], name
-    assert {"study", "profiles.${profile}"} <= set(STAGES["evaluate_studies"]["params"])
+    studies = {"study", "profiles.${profile}", "arms", "objectives"}
+    assert studies <= set(STAGES["evaluate_studies"]["params"]), "a baseline beside is held to them too"
+    assert "eps" in STAGES["evaluate_video"]["params"], "the cells whose looks are kept are those of this level"
 
 
 def test_paths_that_stages_depend_on_exist_or_are_made_by_another_stage() -> None:

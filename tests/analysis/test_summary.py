@@ -114,6 +114,8 @@ def test_descending_is_strict_and_starts_at_the_capped_layer(
     found = row(results, params)
     assert found["descending"] == expected
     assert found["validation_loss"] == 3
+    results.loc[mask(results, **UT, metric="diverged"), "value"] = 1.0
+    assert not row(results, params)["descending"], "whatever its last sound epoch had"
 
 
 def test_worst_violation_and_states_are_taken_over(params: Params, results: pd.DataFrame) -> None:

@@ -27,19 +27,19 @@ def levels(gains: dict[float, float], half: float = 0.01, **other: object) -> pd
 
 def test_the_sign_of_a_gain_is_told_to_change_at_the_level_where_it_does() -> None:
     rows = levels({0.0: 0.5, 0.15: -0.06, 0.3: -0.01, 0.45: 0.01, 0.6: 0.02})
-    told = by_noise.across(rows, CARD, MODELS)
+    told = by_noise.across(rows, CARD, MODELS, fake_params())
     assert "-6.0 % at gamma = 0.15, +2.0 % at gamma = 0.6 (better from 0.45 on)" in told
     assert "0.0" not in told.split("gamma = 0.15")[0].split(": ")[-1].replace("-6.0", ""), "not the level within"
-    assert "from" not in by_noise.across(levels({0.15: -0.06, 0.6: -0.02}), CARD, MODELS)
+    assert "from" not in by_noise.across(levels({0.15: -0.06, 0.6: -0.02}), CARD, MODELS, fake_params())
     wavering = levels({0.15: -0.1, 0.2: 0.1, 0.3: -0.1, 0.4: 0.1, 0.5: 0.2})
-    assert "(better from 0.4 on)" in by_noise.across(wavering, CARD, MODELS)
+    assert "(better from 0.4 on)" in by_noise.across(wavering, CARD, MODELS, fake_params())
 
 
 def test_only_the_settings_that_a_tested_claim_rests_on_are_averaged() -> None:
     both = pd.concat([levels({0.2: 0.01}), levels({0.2: 0.03}, layers=5), levels({0.2: 9.0}, model="dust")])
-    assert "+2.0 % at gamma = 0.2" in by_noise.across(both, CARD, MODELS)
-    assert by_noise.across(both, CARD.assign(verdict="not tested"), MODELS) == ""
-    assert by_noise.across(both, CARD, MODELS.assign(why="not trained to its end")) == ""
+    assert "+2.0 % at gamma = 0.2" in by_noise.across(both, CARD, MODELS, fake_params())
+    assert by_noise.across(both, CARD.assign(verdict="not tested"), MODELS, fake_params()) == ""
+    assert by_noise.across(both, CARD, MODELS.assign(why="not trained to its end"), fake_params()) == ""
 
 
 def test_a_data_set_counts_for_a_model_only_where_that_model_passes_on_it() -> None:
@@ -47,15 +47,19 @@ def test_a_data_set_counts_for_a_model_only_where_that_model_passes_on_it() -> N
     rows = [
         levels({0.2: 0.01}),
         levels({0.2: 0.05}, model="dust", dataset="avenue"),
+        levels({0.2: 0.03}, model="dust"),
         levels({0.2: 9.0}, dataset="avenue"),
     ]
-    told = by_noise.across(pd.concat(rows), CARD, kept.assign(claim="video_ood"))
+    told = by_noise.across(pd.concat(rows), CARD, kept.assign(claim="video_ood"), fake_params())
     assert "+3.0 % at gamma = 0.2" in told
+    rows[2] = levels({0.2: 0.03}, model="dust", eps=0.09)
+    lacking = by_noise.across(pd.concat(rows), CARD, kept.assign(claim="video_ood"), fake_params())
+    assert lacking == "", "DUST on UCSD has no table at the headline level"
 
 
 def test_of_four_settings_the_lowest_and_the_highest_are_left_out_as_of_the_claim() -> None:
     rows = [levels({0.2: gain}, layers=layers) for layers, gain in enumerate([-0.9, 0.01, 0.03, 0.5])]
-    assert "+2.0 % at gamma = 0.2" in by_noise.across(pd.concat(rows), CARD, MODELS)
+    assert "+2.0 % at gamma = 0.2" in by_noise.across(pd.concat(rows), CARD, MODELS, fake_params())
 
 
 def test_a_gain_whose_interval_holds_zero_stands_in_brackets() -> None:

@@ -114,9 +114,9 @@ def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     level (`rmse_in_distribution`), those above it (`rmse_out_of_distribution`); `rmse_at_eps`; over all of them
     `mean_psnr` (dB) and `mean_ssim`. On validation data `validation_loss` of the last layer, `worst_violation`
     (relative, <= 0 satisfied), `feasible`, `infeasible` (not feasible, though its arm enforces the constraints),
-    and `descending`: the loss falls strictly from the first constrained layer to the last; `worst_violation_test`
-    and `feasible_test`; `diverged`, `epoch` and those of TRAINING as evaluation wrote them; those of
-    `trials.accuracy_columns`.
+    and `descending`: the loss falls strictly from the first constrained layer to the last, of no cell that
+    diverged; `worst_violation_test` and `feasible_test`; `diverged`, `epoch` and those of TRAINING as evaluation
+    wrote them; those of `trials.accuracy_columns`.
     A mean over a sweep with holes would not be comparable, so it is missing.
     """
     # Resamples and histograms, nine rows of ten, have their bins; nothing here is read from those.
@@ -138,6 +138,8 @@ def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     arms = params.components["arms"]
     enforcing = table["arm"].isin([name for name, said in arms.items() if said["ENFORCES"]])
     infeasible = enforcing & ~table["feasible"].fillna(False).astype(bool)
+    # What a cell that diverged lost, its last sound epoch may have had.
+    table["descending"] = table["descending"].mask(table["diverged"].fillna(False).astype(bool), False)
     return table.assign(trained=table["arm"].isin(list(arms)), infeasible=infeasible)
 
 

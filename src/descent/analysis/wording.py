@@ -5,11 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from descent.analysis.verdicts import REVERSED
+
+UNKNOWN = "–"  # noqa: RUF001
+LESS = "by less than what matters"
+
 
 def written(value: float, unit: str) -> str:
     """A number of the scorecard for a reader."""
     if np.isnan(value):
-        return "–"  # noqa: RUF001
+        return UNKNOWN
     return {
         "percent": f"{100 * value:.3g} %",
         "points": f"{100 * value:.2g} points",
@@ -31,4 +36,9 @@ def number_of(count: float | int, word: str) -> str:
 
 def signed(value: float) -> str:
     """A gain or loss to one digit: `+1.2`, and never `-0.0`."""
-    return f"{round(value, 1) + 0:+.1f}"
+    return UNKNOWN if np.isnan(value) else f"{round(value, 1) + 0:+.1f}"
+
+
+def matters_little(row: Mapping[str, Any]) -> bool:
+    """Whether a verdict is of a loss smaller than the gain that `reproduced` would ask for."""
+    return row["verdict"] == REVERSED and abs(row["estimate"]) < row["effect"]

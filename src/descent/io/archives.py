@@ -73,7 +73,10 @@ class _Strict(tarfile.TarInfo):
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> tarfile.TarInfo:
         try:
-            return super().fromtarfile(archive)
+            found = super().fromtarfile(archive)
+            if found.size < 0 or "\0" in found.name:  # the first of which some Pythons read for ever
+                raise tarfile.ReadError(f"a header of {found.size} bytes named {found.name!r}")
+            return found
         except tarfile.EOFHeaderError:  # the mark at the end
             raise
         except tarfile.HeaderError as error:

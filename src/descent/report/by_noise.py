@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from descent.analysis import again, parts
@@ -10,6 +11,7 @@ from descent.analysis.claims import CLAIMS
 from descent.analysis.select import SETTING, in_distribution, select
 from descent.analysis.verdicts import NOT_TESTED, trimmed
 from descent.analysis.wording import signed
+from descent.cells import headline
 from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import pipe
@@ -18,8 +20,8 @@ from descent.report.sections import label
 NAME = "levels.csv"
 TOLD = (
     "What our arm gains over ERM at each level of the test noise (gamma), the mean over seeds of 100 times the "
-    "difference of -ln RMSE, or of the accuracy; in brackets where the 95 % interval over seeds holds 0. Claims "
-    "are means over the levels above eps. Some older parts hold no such table."
+    "difference of -ln RMSE, or of the accuracy; in brackets where the 95 % interval over seeds holds 0, or is "
+    "not known. Claims are means over the levels above eps. Some older parts hold no such table."
 )
 
 
@@ -62,10 +64,10 @@ def tables(rows: pd.DataFrame, params: Params) -> str:
     return "\n\n".join([TOLD, *told]) if told else ""
 
 
-def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame) -> str:
+def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
     """In a sentence, what each tested gain is at the lowest and the highest level above that of training, in the
-    protocol's mean over the settings that it rests on, and from which level on its sign is another; empty without
-    any.
+    mean over the settings that it rests on, trimmed as the protocol's, and from which level on its sign is
+    another; of claims that rest on parts with such tables alone. Empty without any.
 
     Args:
         rows: as of `found`.
@@ -74,15 +76,18 @@ def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame) -> str:
     told = []
     for row in card[card["verdict"] != NOT_TESTED].to_dict("records"):
         claim = CLAIMS[row["claim"]]
-        if claim.kind != "gain":
+        if claim.kind != "gain" or claim.experiment not in TASKS:
             continue
         resting = models[(models["claim"] == row["claim"]) & (models["why"].fillna("") == "")]
         places = {(name, row.model) for row in resting.itertuples() for name in row.datasets.split(", ")}
         own = select(rows, experiment=claim.experiment)
         own = own.loc[[place in places for place in zip(own["dataset"], own["model"], strict=True)]]
+        own = own[np.isclose(own["eps"].astype(float), headline(params, claim.experiment))]
+        if not places <= set(own[["dataset", "model"]].itertuples(index=False, name=None)):
+            continue
         own = own[~in_distribution(own["gamma"], own["eps"])]
         means = own.groupby("gamma")["gain"].agg(lambda gains: float(trimmed(gains.to_numpy())))
-        if means.empty or claim.experiment not in TASKS:
+        if means.empty:
             continue
         unit = " %" if row["unit"] == "percent" else " points"
         ends = [f"{signed(100 * means.iloc[end])}{unit} at gamma = {means.index[end]:g}" for end in (0, -1)]
@@ -102,4 +107,4 @@ def _turn(means: pd.Series) -> str:
 def _number(row: pd.Series) -> str:
     """The gain times 100, in brackets where its interval holds 0."""
     value = signed(100 * row["gain"])
-    return f"({value})" if row["gain_low"] <= 0 <= row["gain_high"] else value
+    return value if row["gain_low"] > 0 or row["gain_high"] < 0 else f"({value})"

@@ -59,12 +59,12 @@ def first_screen(
     """
     primary, own = _primary(card, models)
     place = folders[0].parent.as_posix()
-    solved = held.solver(cells, params)
+    solved = held.solver(trained.each_once(cells), params)
     descends = trained.descent(cells, each_part.resting(primary, own), params)
     hidden = [
         judged.apart(primary, averages, params),
         each_part.margins(folders, primary, own, params),
-        by_noise.across(by_noise.found(folders, params), primary, own),
+        by_noise.across(by_noise.found(folders, params), primary, own, params),
         judged.left_out(card, models, params),
         judged.shifts(card),
     ]

@@ -9,6 +9,7 @@ import pandas as pd
 
 from descent.analysis.controls import over_seeds
 from descent.analysis.select import SETTING, select
+from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.report.markdown import pipe
 from descent.report.sections import label
@@ -69,5 +70,6 @@ def table(cells: pd.DataFrame, params: Params) -> str:
 
 
 def _interval(row: dict, name: str, times: float, unit: str) -> str:
-    middle, low, high = (f"{times * row[key]:+.2f}" for key in (name, f"{name}_low", f"{name}_high"))
+    numbers = (times * row[key] for key in (name, f"{name}_low", f"{name}_high"))
+    middle, low, high = (UNKNOWN if np.isnan(value) else f"{value:+.2f}" for value in numbers)
     return f"{middle}{unit} [{low}, {high}]"

@@ -8,8 +8,8 @@ import pandas as pd
 from descent.analysis.claims import CLAIMS
 from descent.analysis.preconditions import PLACE
 from descent.analysis.sensitivity import ALONE, PLAIN, TRIMMED, UNTRIMMED
-from descent.analysis.verdicts import NOT_TESTED, REVERSED
-from descent.analysis.wording import number_of, signed, with_interval, written
+from descent.analysis.verdicts import NOT_TESTED
+from descent.analysis.wording import LESS, matters_little, number_of, signed, with_interval, written
 from descent.components import TASKS, in_words
 from descent.config import Params
 from descent.report.markdown import pipe
@@ -70,8 +70,7 @@ def _claim(row: Mapping[str, Any]) -> list[str]:
         words += [ABSENT if pd.isna(row["p_holm"]) else f"{row['p_holm']:.2g}"]
         words += [f"{number_of(row['settings'], 'setting')}, {number_of(row['seeds'], 'seed')}"]
     verdict = f"**{row['verdict']}**"
-    if row["verdict"] == REVERSED and abs(row["estimate"]) < row["effect"]:  # `reproduced` would ask for as much
-        verdict += ", by less than what matters"
+    verdict += f", {LESS}" if matters_little(row) else ""
     return [*words, verdict + (f" ({why})" if why else "")]
 
 

@@ -29,7 +29,7 @@ def descending(cells: pd.DataFrame, params: Params) -> str:
     """Of each model how many cells of the two arms have a loss that falls from the first constrained layer to the
     last, on validation data, in a sentence; cells that two models share count once, and one that diverged descends
     nowhere."""
-    grid = _trained(cells).drop_duplicates([*SAME, "validation_loss"], keep="last")
+    grid = each_once(_trained(cells))
     words = []
     for (task, model), own in grid.groupby(["experiment", "model"]):
         counts = []
@@ -48,7 +48,7 @@ def descent(cells: pd.DataFrame, places: Collection[tuple[str, str]], params: Pa
     Args:
         places: the data sets and models that the tested primary claims rest on.
     """
-    own = _trained(cells).drop_duplicates([*SAME, "validation_loss"], keep="last")
+    own = each_once(_trained(cells))
     own = own.assign(held=_true(own["descending"]) & ~_true(own["diverged"]))
     ours, theirs = (own[own["arm"] == arm] for arm in (params.comparison.ours, params.comparison.baseline))
     ever = theirs["model"].map(theirs.groupby("model")["held"].any()).astype(bool)
@@ -70,6 +70,12 @@ def descent(cells: pd.DataFrame, places: Collection[tuple[str, str]], params: Pa
     )
 
 
+def each_once(cells: pd.DataFrame) -> pd.DataFrame:
+    """Without what two models share: cells with one loss; of a lost one, which has none, nothing says so."""
+    shared = cells.duplicated(["experiment", *SAME, "validation_loss"], keep="last")
+    return cells[~(shared & cells["validation_loss"].notna())]
+
+
 def constraints(found: pd.DataFrame, params: Params) -> str:
     """How well the constraints hold, a row a model and its alpha (held.by_tolerance)."""
     if found.empty:
@@ -77,7 +83,7 @@ def constraints(found: pd.DataFrame, params: Params) -> str:
     rows = [
         [label(params, "models", row["model"]), f"{row['alpha']:g}", row["cells"]]
         + [f"{row[share]:.0%}" for share in ("at_zero", "at_half", "at_tolerance")]
-        + [f"{row['worst']:+.3f}"]
+        + [ABSENT if pd.isna(row["worst"]) else f"{row['worst']:+.3f}"]
         for row in found.to_dict("records")
     ]
     tolerances = " / ".join(f"{value:g}" for value in sorted({0.0, *found["tolerance"] / 2, *found["tolerance"]}))

@@ -1,4 +1,4 @@
-"""Character swaps: in a share `level` of the words two neighbouring letters have changed places."""
+"""Character swaps: in a share `level` of the words two neighbouring characters have changed places."""
 
 import numpy as np
 
@@ -9,11 +9,12 @@ LABEL = "swapped letters"
 TASKS = ("text",)
 ENERGY = False
 SEES = "words"
-SHORTEST = 4  # letters: the first and the last stay, so that a shorter word has no two to swap
+SHORTEST = 4  # characters: the first and the last stay, so that a shorter word has no two to swap
 
 
 class Settings(Shares):
-    """levels: shares of the words, 0 to 1; those of three letters and fewer among them stay as they are."""
+    """levels: shares of the words, 0 to 1; those of three characters and fewer among them stay as they are. A
+    mark that hangs on a word is its last character, so that in `end.` the last letters are swapped."""
 
 
 def apply(words: list[str], level: float, numbers: np.random.Generator, settings: Settings) -> list[str]:

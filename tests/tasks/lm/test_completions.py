@@ -128,6 +128,23 @@ def test_of_an_arm_that_diverged_nothing_is_written_and_another_seed_stands_in_f
     assert {path.read_text() for path in folder.iterdir()} == {"[]\n"} and len(list(folder.iterdir())) == 2
 
 
+def test_all_arms_complete_with_the_first_seed_of_which_none_diverged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = enter_lm_project(tmp_path, monkeypatch)
+    wrote: list[tuple[str, int]] = []
+    monkeypatch.setattr(
+        completions, "_write", lambda params, data, item, cell, folder: wrote.append((cell.arm, cell.seed))
+    )
+    monkeypatch.setattr(
+        store, "record", lambda runs, cell: {"diverged": (cell.arm, cell.seed) == ("constrained", 1)}
+    )
+    arms = ["constrained", "unconstrained"]
+    params = lm_params({"profiles.demo.lm": {"eps": [], "seeds": [1, 2]}, "arms": arms})
+    completions.write_all(params, data, lm_item(params))
+    assert wrote == [(arm, 2) for arm in arms]
+
+
 def test_without_a_model_there_is_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = enter_lm_project(tmp_path, monkeypatch)
     assert scored.of_dataset(lm_params({"lm.models": []}), "lm", data.name).empty

@@ -9,7 +9,8 @@ import pytest
 from descent import config
 from descent.errors import UserError
 from descent.tasks.lm.data import load
-from descent.tasks.lm.prepare import prepare, split
+from descent.tasks.lm.prepare import _completed, prepare, split
+from descent.tasks.lm.prompts import prompt
 from stages import download, preprocess
 from tests.fakes.instructions import COUNT, LONGEST, SPOKEN, write_instructions
 
@@ -74,3 +75,15 @@ def test_the_stages_lead_from_params_yaml_to_instructions(here: Path) -> None:
     assert sum(len(data.split(name)) for name in ("train", "validation", "test")) == wanted
     with pytest.raises(UserError, match="lm data set: unknown name 'imdb'; known: alpaca"):
         preprocess.main("lm", "imdb")
+
+
+def test_an_instruction_with_an_input_is_completed_in_the_words_in_which_it_was_learned() -> None:
+    test = pd.DataFrame([{"instruction": "Repeat it.", "input": "a b", "output": "a b"}, ROWS[0]])
+    asked = [prompt("plain", "Repeat it.", "a b"), prompt("plain", "Say one.")]
+    found = _completed("plain", test, None)
+    assert [row["prompt"] for row in found] == asked
+    assert [row["instruction"] for row in found] == ["Repeat it.\n\na b", "Say one."], "as AlpacaEval has it"
+    given = pd.DataFrame([{"instruction": "Go.", "dataset": "own"}])
+    assert _completed("plain", test, given) == [
+        {"instruction": "Go.", "dataset": "own", "prompt": prompt("plain", "Go.")}
+    ]

@@ -127,7 +127,8 @@ def _verdict(row: dict[str, Any], synthetic: bool) -> str:
     if row["verdict"] == NOT_TESTED:
         return f"{NOT_TESTED} (synthetic)" if synthetic else NOT_TESTED
     seeds, settings = (wording.number_of(row[f"{word}s"], word) for word in ("seed", "setting"))
-    return f"{row['verdict']}\n{seeds}, {settings}" + (f", {style.name(row['of'])}" if "of" in row else "")
+    less = f", {wording.LESS}" if wording.matters_little(row) else ""
+    return f"{row['verdict']}{less}\n{seeds}, {settings}" + (f", {style.name(row['of'])}" if "of" in row else "")
 
 
 def _named(row: dict[str, Any], params: Params) -> str:
@@ -141,7 +142,9 @@ def _named(row: dict[str, Any], params: Params) -> str:
 def _legend(figure: Figure) -> None:
     handles = [
         Line2D([], [], marker="o", color=style.PALETTE[0], label="ours, 95 %"),
+        Line2D([], [], marker="s", markersize=3, color=style.PALETTE[0], label="a model of it"),
+        Line2D([], [], marker="s", markersize=3, color=style.PALETTE[0], mfc="none", label="left out"),
         Line2D([], [], marker="D", color=style.PALETTE[1], mfc="none", linestyle="", label="the paper"),
         Patch(color="#e8eef5", label="too small to matter"),
     ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=3)
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))

@@ -20,14 +20,14 @@ left_out = curves.without_constraints
 TITLE = "The theory's bounds, measured"
 CAPTION = """
 Ours, not the paper's. Left and middle: violations of the descent constraints on test data against the test noise
-level, of the two arms of `comparison` (thin: each layer's, which may leave the panel; thick: the largest), and the
-bound of Corollary 3, zeta + (2 - alpha) tau d: zeta is the largest difference of a layer's validation and test
-loss at the training level, tau the largest change of a layer's loss per change d of the noise level. At most zero:
-every layer descends enough. As tau is measured on the same losses, the bound cannot fail by more than the
-violation at the training level; what can be read is how far below it the violations stay, and in which arm they
-grow. Right: the lowest loss of any layer above the best known one, against alpha, and Theorem 2's radius zeta /
-alpha without its term in nu. What cannot be measured: nu, K nu, the optimal value P*, and the limit of infinite
-depth.
+level, of the two arms of `comparison`, of each the seed with the lowest validation loss (thin: each layer's, which
+may leave the panel; thick: the largest), and the bound of Corollary 3, zeta + (2 - alpha) tau d: zeta is the
+largest difference of a layer's validation and test loss at the training level, tau the largest change of a layer's
+loss per change d of the noise level. At most zero: every layer descends enough. As tau is measured on the same
+losses, the bound cannot fail by more than the violation at the training level; what can be read is how far below
+it the violations stay, and in which arm they grow. Right: the lowest loss of any layer above the best known one,
+against alpha, and Theorem 2's radius zeta / alpha without its term in nu. What cannot be measured: nu, K nu, the
+optimal value P*, and the limit of infinite depth.
 """
 PARAMETERS = [
     "eps",

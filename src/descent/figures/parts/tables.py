@@ -11,7 +11,7 @@ from descent.config import Params
 
 MISSING = "–"  # noqa: RUF001
 DAGGER = "†"
-LATEX = {MISSING: "--", DAGGER: r"$^{\dagger}$", "±": r"$\pm$"}
+LATEX = {MISSING: "--", DAGGER: r"$^{\dagger}$", "±": r"$\pm$", "↓": r"$\downarrow$", "↑": r"$\uparrow$"}
 
 
 Parts = tuple[pd.DataFrame, pd.DataFrame, list[str]]  # numbers without markup, the table for a reader, its notes

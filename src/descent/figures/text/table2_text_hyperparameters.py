@@ -19,7 +19,8 @@ What the runs of this page used in our arm of `comparison`: for each model and d
 lowest validation loss at the headline training level text.eps (and of it the best trial, where text.search varies
 something), beside the paper's Table 2, which lists its
 best run over all levels by a rule that it does not tell. lr: of the weights; dual lr: of the multipliers; source:
-where the weights, or UT's word embeddings, come from. A dash is a value that is not known.
+where the weights, or UT's word embeddings, come from. A dash is a value that is not
+known or, of rho without a relaxation, not read.
 """
 PARAMETERS = [
     "text.eps",
@@ -41,7 +42,9 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     rows = curves.required(results, "evaluate_text", experiment="text", arm=ours, eps=float(params.text.eps))
     best = best_text(cells_table(rows, params), params)
     best["1 - alpha"] = (1 - best["alpha"]).round(10)
-    best["R0"] = [params.objective(ours, row.dataset, row.model).get("R0") for row in best.itertuples()]
+    asked = [params.objective(ours, row.dataset, row.model) for row in best.itertuples()]
+    best["R0"] = [own.get("R0") for own in asked]
+    best["rho"] = best["rho"].where([own.get("resilience") != "none" for own in asked])
     best["source"] = [source(params, model) for model in best["model"]]
     table = best[["model", "dataset", *SHARED, "lr", "source", "seed"]].rename(columns={"seed": "trial"})
     paper = tables.paper(PAPER, params, "text").rename(columns={name: f"paper_{name}" for name in SHARED})

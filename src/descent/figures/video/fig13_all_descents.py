@@ -21,7 +21,8 @@ Validation loss along the layers, of every video cell (upper row; squared error)
 cross-entropy) of all data sets, depths, training levels and seeds or trials, divided by the cell's loss at its
 first constrained layer. Horizontal: depth between that layer (0) and the last (1), straight between layers on
 this scale. Thick: median over cells; band: from the 10th to the 90th percentile; thin: single cells. In the
-corner: how many cells descend at every layer. Infeasible cells are included; diverged ones are not.
+corner: how many cells descend at every layer. Infeasible cells are included; one that diverged has no line, and
+counts as one that does not descend.
 """
 PARAMETERS = [
     "video.datasets",

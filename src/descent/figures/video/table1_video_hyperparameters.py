@@ -1,6 +1,6 @@
 """Table 1: the hyperparameters of the video runs, beside what is known of the paper's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,12 +66,14 @@ def _ours(params: Params, model: str) -> dict[str, tuple[str, object]]:
         "R0": ("cap on the loss of the first constrained layer", objective("R0")),
         "1 - alpha": ("required ratio of successive layer losses", objective("alpha", lambda a: round(1 - a, 10))),
         "cap layer": ("first constrained layer", objective("cap_layer")),
-        "rho": ("price of relaxation", objective("rho")),
+        "constraint": ("form of the constraints", objective("constraint")),
+        "margin": ("descent asked for beyond alpha", objective("margin")),
         "resilience": ("form of relaxation", objective("resilience")),
+        "rho": ("price of relaxation", objective("rho", of=("slacks", "decay"))),
         "lr": ("learning rate of the weights (Adam)", objective("lr")),
         "schedule": ("of that rate over the epochs", params.training.schedule),
         "dual_lr": ("learning rate of the multipliers", objective("dual_lr")),
-        "slack_lr": ("learning rate of the slacks", objective("slack_lr")),
+        "slack_lr": ("learning rate of the slacks", objective("slack_lr", of=("slacks",))),
         "dual optimizer": ("of the multipliers", objective("dual_optimizer")),
         "clip norm": ("largest gradient norm of a cell", params.training.clip_norm),
         "warm-up": ("epochs before the constraints act", objective("warmup_epochs")),
@@ -88,12 +90,16 @@ def _ours(params: Params, model: str) -> dict[str, tuple[str, object]]:
 
 
 def _objective(params: Params, model: str) -> Callable[..., object]:
-    """Looks a value of our arm's objective up: of all data sets where they differ, None where the arm has none."""
+    """Looks a value of our arm's objective up: of all data sets where they differ, None where the arm has none, or
+    relaxes in a form that is none `of` these."""
     rate = {"lr": params.model_budget(model)["lr"]}
     ours = [rate | params.objective(params.comparison.ours, name, model) for name in params.video.datasets]
 
-    def objective(key: str, written: Callable[[Any], object] = lambda value: value) -> object:
-        values = [None if own.get(key) is None else written(own[key]) for own in ours]
+    def objective(
+        key: str, written: Callable[[Any], object] = lambda value: value, of: Sequence[str] = ()
+    ) -> object:
+        read = [own if not of or own.get("resilience") in of else {} for own in ours]
+        values = [None if own.get(key) is None else written(own[key]) for own in read]
         return values[0] if len(set(values)) == 1 else ", ".join(map(_text, values))
 
     return objective

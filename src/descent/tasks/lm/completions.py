@@ -34,17 +34,19 @@ def file_name(gamma: float) -> str:
 def write_all(params: Params, data: Instructions, item: Item) -> None:
     """The completions of every arm of a model, in one folder written whole: <arm>/gamma<level>.json.
 
-    An arm's are those of its first cell at the headline level that did not diverge; without one its files are
-    empty lists.
+    They are of one seed, the first at the headline level of which no arm's cell diverged; without such a seed an
+    arm has its own first one, and where all its cells diverged its files are empty lists.
     """
     known = [cell for cell in item.cells if cell.eps == headline(params, "lm")]
+    sound = [cell for cell in known if not store.record(item.runs, cell)["diverged"]]
+    arms = {cell.arm for cell in sound}
+    alike = [cell for cell in sound if {own.arm for own in sound if own.seed == cell.seed} == arms]
     with atomic_folder(completions_folder(data.name)) as folder:
         for arm in params.arms:
-            own = [cell for cell in known if cell.arm == arm]
-            sound = [cell for cell in own if not store.record(item.runs, cell)["diverged"]]
+            own = [cell for cell in alike or sound if cell.arm == arm]
             (folder / arm).mkdir()
-            if sound:
-                _write(params, data, item, sound[0], folder / arm)
+            if own:
+                _write(params, data, item, own[0], folder / arm)
             else:
                 for gamma in params.lm.completions.gammas:
                     (folder / arm / file_name(gamma)).write_text("[]\n")

@@ -87,8 +87,7 @@ def prepare(
                 f"no prompt of the {name} instructions leaves room for a response within max_tokens {max_tokens}: "
                 "raise profiles.<profile>.lm.max_tokens, or set its prompt to plain, in params.yaml"
             )
-    completed = _prompts_of(splits["test"]) if prompts is None else prompts
-    completed = [{**row, "prompt": prompt(style, row["instruction"])} for row in completed.to_dict("records")]
+    completed = _completed(style, splits["test"], prompts)
     frequencies = {"frequencies": arrays.frequencies(encoded["train"], speaker.vocabulary)}
     specials = [number for number in (speaker.begin, speaker.end) if number is not None]
     check_known(speaker.tokenizer, frequencies["frequencies"], specials)
@@ -154,10 +153,15 @@ def encode(speaker: Speaker, rows: pd.DataFrame, style: Style, max_tokens: int) 
     return Encoded(tokens, offsets, np.array(starts, dtype=np.int64)), left
 
 
-def _prompts_of(test: pd.DataFrame) -> pd.DataFrame:
-    """The test instructions as prompts in AlpacaEval's form, which has the input in the instruction."""
+def _completed(style: Style, test: pd.DataFrame, prompts: pd.DataFrame | None) -> list[dict[str, str]]:
+    """What models complete: the prompts, or without any the test instructions as models learn them. `instruction`
+    is in AlpacaEval's form, which has the input in it."""
+    if prompts is not None:
+        return [row | {"prompt": prompt(style, row["instruction"])} for row in prompts.to_dict("records")]
     merged = test["instruction"].where(test["input"] == "", test["instruction"] + "\n\n" + test["input"])
-    return pd.DataFrame({"instruction": merged, "dataset": "test"}).drop_duplicates()
+    said = [prompt(style, row.instruction, row.input) for row in test.itertuples()]
+    found = pd.DataFrame({"instruction": merged.to_numpy(), "dataset": "test", "prompt": said})
+    return found.drop_duplicates("instruction").to_dict("records")
 
 
 def _raw(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame | None, dict[str, Any]]:

@@ -1,8 +1,8 @@
 """Test texts as a shift of words sees them: their tokens as words, and those that it leaves as tokens again.
 
-A word is what stands between spaces in the tokenizer's own decoding: of WordPiece (`bert`) marks of punctuation
-are words too, of byte pairs (`roberta`) they are parts of one. The same level is then not the same shift for both,
-and models of unlike tokenizers are not compared by it; the two arms of a pair have one tokenizer.
+A word is what stands between spaces in the tokenizer's own decoding: the marks . , ! ? hang on the word before,
+and others are words too of WordPiece (`bert`), and parts of one of byte pairs (`roberta`). The same level is then
+not the same shift for both, and models of unlike tokenizers are not compared by it; the arms of a pair have one.
 
 Shifts act on what preparation kept, texts already cut to max_tokens: where words are deleted, nothing from behind
 the cut moves up. Of a word that the tokenizer does not know preparation has kept no letters, so that none of them
