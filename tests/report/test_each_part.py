@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from descent.analysis import effects, grounds, parts, scorecard
+from descent.analysis.summary import cells_table
 from descent.report import each_part, evidence, programme
 from tests.fakes.evidence import Made, real_params
 
@@ -19,6 +20,7 @@ def published(folder: Path, rows: pd.DataFrame, **changes: object) -> Path:
     folder.mkdir()
     grounds.save(pairs, facts := grounds.facts(pairs, rows, params), folder)
     scorecard.judged(pairs, facts).to_csv(folder / "claims.csv", index=False)
+    cells_table(rows, params).to_csv(folder / "cells.csv", index=False)
     scorecard.by_dataset(rows, params).to_csv(folder / "datasets.csv", index=False)
     scorecard.by_model(pairs, facts).to_csv(folder / "models.csv", index=False)
     (folder / "params.yaml").write_text(evidence.parameters(params))
@@ -55,6 +57,11 @@ def test_what_is_judged_alone_joins_no_claim_and_is_told_with_its_alpha_and_verd
     assert f"{100 * number['estimate']:.3g} %" in told and f"*{number['verdict']}*" in told
     assert told.count(f"{names[1]} (UT on UCSD, alpha = 0.07): ") == 1 and told.count("*: ") == len(SHOWN)
     assert each_part.alone([], real_params()) == ""
+    cells = pd.read_csv(folders[1] / "cells.csv")
+    count = len(cells[cells["experiment"] == "video"].query("arm in ['constrained', 'unconstrained']"))
+    cells.assign(diverged=cells["arm"] == "unconstrained").to_csv(folders[1] / "cells.csv", index=False)
+    lost = f"alpha = 0.07; {count // 2} of {count} cells diverged, and count as if they had learned nothing): "
+    assert "diverged" not in told and lost in each_part.alone(folders[1:], real_params())
     card = pd.read_csv(folders[1] / "claims.csv")
     card[card["group"] != "primary"].to_csv(folders[1] / "claims.csv", index=False)
     assert each_part.alone(folders[1:], real_params()) == "", "it says nothing of a primary claim"

@@ -70,7 +70,8 @@ def alone(folders: Sequence[Path], params: Params) -> str:
         own = card[card["group"] == "primary"].to_dict("records")
         models = models[models["claim"].isin([row["claim"] for row in own])]
         said = [_alone(row, models[models["claim"] == row["claim"]], params) for row in own]
-        told += [f"{folder.name} ({_asked(folder, models, params)}): {'; '.join(said)}"] if said else []
+        held = f"{_asked(folder, models, params)}{_lost(folder, models, params)}"
+        told += [f"{folder.name} ({held}): {'; '.join(said)}"] if said else []
     head = "**Announced, and judged alone**, trained or tested otherwise than what the claims above rest on"
     return f"{head}: {'. '.join(told)}." if told else ""
 
@@ -132,6 +133,15 @@ def _asked(folder: Path, models: pd.DataFrame, params: Params) -> str:
         alpha = own.objective(own.comparison.ours, sets[0], row["model"])["alpha"]
         words.append(f"{row['model']} on {listed(sets)}, alpha = {alpha:g}")
     return in_words(params.components, "; ".join(words))
+
+
+def _lost(folder: Path, models: pd.DataFrame, params: Params) -> str:
+    """How many cells of these models' pairs diverged, which rules what a run says of gains; empty where none did."""
+    own = parts.cells([folder])
+    own = own[own["experiment"].isin(TASKS) & own["arm"].isin(vars(params.comparison).values())]
+    own = own[own["model"].isin(models["model"])]
+    lost = (own["diverged"].astype(str) == "True").sum()
+    return f"; {lost} of {len(own)} cells diverged, and count as if they had learned nothing" if lost else ""
 
 
 def _alone(row: Mapping[str, Any], models: pd.DataFrame, params: Params) -> str:

@@ -127,7 +127,7 @@ def _verdict(row: dict[str, Any], synthetic: bool) -> str:
     if row["verdict"] == NOT_TESTED:
         return f"{NOT_TESTED} (synthetic)" if synthetic else NOT_TESTED
     seeds, settings = (wording.number_of(row[f"{word}s"], word) for word in ("seed", "setting"))
-    less = f", {wording.LESS}" if wording.matters_little(row) else ""
+    less = f",\n{wording.LESS}" if wording.matters_little(row) else ""
     return f"{row['verdict']}{less}\n{seeds}, {settings}" + (f", {style.name(row['of'])}" if "of" in row else "")
 
 
