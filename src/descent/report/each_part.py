@@ -136,7 +136,7 @@ def _asked(folder: Path, models: pd.DataFrame, params: Params) -> str:
 
 
 def _lost(folder: Path, models: pd.DataFrame, params: Params) -> str:
-    """How many cells of these models' pairs diverged, which rules what a run says of gains; empty where none did."""
+    """How many cells of the pairs diverged, which rules what a run says of gains; empty where none did."""
     own = parts.cells([folder])
     own = own[own["experiment"].isin(TASKS) & own["arm"].isin(vars(params.comparison).values())]
     own = own[own["model"].isin(models["model"])]
