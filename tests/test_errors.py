@@ -23,6 +23,7 @@ MACHINES = {
     errno.ENOENT: "No such file or directory; put it there",
     errno.ENOTDIR: "Not a directory; remove what stands there",
     errno.EIO: "Input/output error; check the disk",
+    errno.ETIMEDOUT: "Connection timed out; check the disk, or the network drive",
     errno.ENOMEM: "there is not enough memory",
 }
 

@@ -35,7 +35,7 @@ GPU_TAKEN = (
 ADVICE = dict.fromkeys((errno.EACCES, errno.EPERM), "give yourself the right to read and write there")
 ADVICE |= dict.fromkeys((errno.EMFILE, errno.ENFILE), "raise the limit (`ulimit -n 4096`)")
 ADVICE |= dict.fromkeys((errno.ENOTDIR, errno.EISDIR, errno.EEXIST), "remove what stands there")
-ADVICE |= dict.fromkeys((errno.EIO, errno.ESTALE), "check the disk, or the network drive")
+ADVICE |= dict.fromkeys((errno.EIO, errno.ESTALE, errno.ETIMEDOUT), "check the disk, or the network drive")
 ADVICE |= {
     errno.EROFS: "work in a folder that can be written",
     errno.ENOENT: "put it there; what a stage makes `dvc repro` makes again",

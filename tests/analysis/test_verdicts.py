@@ -165,3 +165,9 @@ LOST = {"estimate": -0.02, "low": -0.03, "high": -0.01, "low90": -0.028, "high90
 )
 def test_the_rule(changes: dict, expected: str) -> None:
     assert verdicts.decide(pd.DataFrame([ROW | changes])).tolist() == [expected] and expected in verdicts.VERDICTS
+
+
+def test_a_loss_smaller_than_what_matters_is_said_to_be() -> None:
+    row = {"verdict": "reversed", "estimate": -0.008, "effect": 0.01}
+    assert verdicts.matters_little(row) and not verdicts.matters_little(row | {"estimate": -0.02})
+    assert not verdicts.matters_little(row | {"verdict": "cannot tell"})

@@ -9,9 +9,3 @@ def test_numbers_are_written_for_a_reader() -> None:
     shown = [wording.written(0.12345, unit) for unit in ("percent", "points", "plain")]
     assert shown == ["12.3 %", "12 points", "0.123"] and wording.written(np.nan, "plain") == "–"  # noqa: RUF001
     assert [wording.signed(value) for value in (1.23, -0.04, np.nan)] == ["+1.2", "+0.0", "–"]  # noqa: RUF001
-
-
-def test_a_loss_smaller_than_what_matters_is_said_to_be() -> None:
-    row = {"verdict": "reversed", "estimate": -0.008, "effect": 0.01}
-    assert wording.matters_little(row) and not wording.matters_little(row | {"estimate": -0.02})
-    assert not wording.matters_little(row | {"verdict": "cannot tell"})

@@ -89,7 +89,7 @@ class Evidence:
 
     def nothing_learned(self, name: str, cells: pd.DataFrame) -> pd.Series:
         """What each of these cells would score had it learned nothing: a denoiser as the map to zero, a classifier
-        as guessing, a language model with no token right. Descent it had none of ours, and all others."""
+        as guessing, a language model with no token right. Of ours nothing descends, of ERM all does."""
         if name.startswith("log_rmse"):
             # The zero map errs alike at all levels: its mean over any of them is that over all.
             return np.log(self.zero_rmse(cells))

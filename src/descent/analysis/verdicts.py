@@ -20,8 +20,10 @@ widest where seeds and items act only together and J is 20. The trimmed mean is 
 Where data sets have different numbers of items, J is the smallest, which is a little wide as well.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,6 +31,7 @@ from jaxtyping import Bool, Float
 from scipy import stats
 
 TRIM = 0.25
+LESS = "by less than what matters"  # what is said of a verdict that `matters_little`
 MANY = 16  # seeds, above which not all choices of signs are tried
 LEVEL, NARROW = 0.95, 0.90  # of intervals; NARROW's two ends are two one-sided tests at 5 %
 SIGNIFICANT = 0.05  # below which a Holm p must lie
@@ -173,6 +176,11 @@ def exact_share(won: float | int, of: int, level: float) -> tuple[float, float]:
     low = stats.beta.ppf(tail, won, of - won + 1) if won > 0 else 0.0
     high = stats.beta.ppf(1 - tail, won + 1, of - won) if won < of else 1.0
     return float(low), float(high)
+
+
+def matters_little(row: Mapping[str, Any]) -> bool:
+    """Whether a verdict is of a loss smaller than the gain that `reproduced` would ask for."""
+    return row["verdict"] == REVERSED and abs(row["estimate"]) < row["effect"]
 
 
 def decide(card: pd.DataFrame) -> np.ndarray:

@@ -5,10 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from descent.analysis.verdicts import REVERSED
-
 UNKNOWN = "–"  # noqa: RUF001
-LESS = "by less than what matters"
 
 
 def written(value: float, unit: str) -> str:
@@ -37,8 +34,3 @@ def number_of(count: float | int, word: str) -> str:
 def signed(value: float) -> str:
     """A gain or loss to one digit: `+1.2`, and never `-0.0`."""
     return UNKNOWN if np.isnan(value) else f"{round(value, 1) + 0:+.1f}"
-
-
-def matters_little(row: Mapping[str, Any]) -> bool:
-    """Whether a verdict is of a loss smaller than the gain that `reproduced` would ask for."""
-    return row["verdict"] == REVERSED and abs(row["estimate"]) < row["effect"]

@@ -140,7 +140,7 @@ def _lost(folder: Path, models: pd.DataFrame, params: Params) -> str:
     own = parts.cells([folder])
     own = own[own["experiment"].isin(TASKS) & own["arm"].isin(vars(params.comparison).values())]
     own = own[own["model"].isin(models["model"])]
-    lost = (own["diverged"].astype(str) == "True").sum()
+    lost = own["diverged"].fillna(False).astype(bool).sum()
     return f"; {lost} of {len(own)} cells diverged, and count as if they had learned nothing" if lost else ""
 
 

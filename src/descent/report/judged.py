@@ -8,8 +8,8 @@ import pandas as pd
 from descent.analysis.claims import CLAIMS
 from descent.analysis.preconditions import PLACE
 from descent.analysis.sensitivity import ALONE, PLAIN, TRIMMED, UNTRIMMED
-from descent.analysis.verdicts import NOT_TESTED
-from descent.analysis.wording import LESS, matters_little, number_of, signed, with_interval, written
+from descent.analysis.verdicts import LESS, NOT_TESTED, matters_little
+from descent.analysis.wording import number_of, signed, with_interval, written
 from descent.components import TASKS, in_words
 from descent.config import Params
 from descent.report.markdown import pipe

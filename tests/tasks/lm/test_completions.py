@@ -109,21 +109,27 @@ def test_of_several_levels_and_seeds_the_headline_cell_of_the_first_seed_writes(
     assert [(cell.arm, cell.eps, cell.seed) for cell in wrote] == [(arm, 0.25, 1) for arm in params.arms]
 
 
-def test_of_an_arm_that_diverged_nothing_is_written_and_another_seed_stands_in_for_one_cell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = enter_lm_project(tmp_path, monkeypatch)
+def written(
+    data: Instructions, lost: set[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[str, int]]:
+    """Whose completions are written, arm and seed, of two arms and seeds of which these cells diverged."""
     wrote: list[tuple[str, int]] = []
     monkeypatch.setattr(
         completions, "_write", lambda params, data, item, cell, folder: wrote.append((cell.arm, cell.seed))
     )
-    lost = {("constrained", 1), ("constrained", 2), ("unconstrained", 1)}
     monkeypatch.setattr(store, "record", lambda runs, cell: {"diverged": (cell.arm, cell.seed) in lost})
-    params = lm_params(
-        {"profiles.demo.lm": {"eps": [], "seeds": [1, 2]}, "arms": ["constrained", "unconstrained"]}
-    )
+    arms = ["constrained", "unconstrained"]
+    params = lm_params({"profiles.demo.lm": {"eps": [], "seeds": [1, 2]}, "arms": arms})
     completions.write_all(params, data, lm_item(params))
-    assert wrote == [("unconstrained", 2)]
+    return wrote
+
+
+def test_of_an_arm_that_diverged_nothing_is_written_and_another_seed_stands_in_for_one_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = enter_lm_project(tmp_path, monkeypatch)
+    lost = {("constrained", 1), ("constrained", 2), ("unconstrained", 1)}
+    assert written(data, lost, monkeypatch) == [("unconstrained", 2)]
     folder = completions_folder(data.name) / "constrained"
     assert {path.read_text() for path in folder.iterdir()} == {"[]\n"} and len(list(folder.iterdir())) == 2
 
@@ -132,17 +138,13 @@ def test_all_arms_complete_with_the_first_seed_of_which_none_diverged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = enter_lm_project(tmp_path, monkeypatch)
-    wrote: list[tuple[str, int]] = []
-    monkeypatch.setattr(
-        completions, "_write", lambda params, data, item, cell, folder: wrote.append((cell.arm, cell.seed))
-    )
-    monkeypatch.setattr(
-        store, "record", lambda runs, cell: {"diverged": (cell.arm, cell.seed) == ("constrained", 1)}
-    )
-    arms = ["constrained", "unconstrained"]
-    params = lm_params({"profiles.demo.lm": {"eps": [], "seeds": [1, 2]}, "arms": arms})
-    completions.write_all(params, data, lm_item(params))
-    assert wrote == [(arm, 2) for arm in arms]
+    assert written(data, {("constrained", 1)}, monkeypatch) == [("constrained", 2), ("unconstrained", 2)]
+
+
+def test_without_seeds_in_common_each_arm_has_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = enter_lm_project(tmp_path, monkeypatch)
+    lost = {("constrained", 1), ("unconstrained", 2)}
+    assert written(data, lost, monkeypatch) == [("constrained", 2), ("unconstrained", 1)]
 
 
 def test_without_a_model_there_is_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from descent.analysis import scorecard, wording
 from descent.analysis.briefly import in_brief
 from descent.analysis.claims import CLAIMS
-from descent.analysis.verdicts import NOT_TESTED
+from descent.analysis.verdicts import LESS, NOT_TESTED, matters_little
 from descent.components import in_words
 from descent.config import Params
 from descent.figures.parts import curves, style
@@ -127,7 +127,7 @@ def _verdict(row: dict[str, Any], synthetic: bool) -> str:
     if row["verdict"] == NOT_TESTED:
         return f"{NOT_TESTED} (synthetic)" if synthetic else NOT_TESTED
     seeds, settings = (wording.number_of(row[f"{word}s"], word) for word in ("seed", "setting"))
-    less = f",\n{wording.LESS}" if wording.matters_little(row) else ""
+    less = f",\n{LESS}" if matters_little(row) else ""
     return f"{row['verdict']}{less}\n{seeds}, {settings}" + (f", {style.name(row['of'])}" if "of" in row else "")
 
 
