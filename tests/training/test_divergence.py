@@ -1,4 +1,4 @@
-"""What is per cell in the loop: clipping, freezing what diverges, and which epoch's weights are reported."""
+"""What is per cell in the loop: clipping, and freezing what diverges."""
 
 import math
 from collections.abc import Callable
@@ -10,9 +10,10 @@ from torch import Tensor, nn
 
 from descent.cells import Cell
 from descent.models.parts.layers import dct
+from descent.runner.stacks import history
 from descent.tasks.video.batches import Batch, SequenceTask
 from descent.tasks.video.data import Prepared
-from descent.training.loop import Run, _select
+from descent.training.loop import Run
 from descent.training.step import clip
 from tests.fakes.core import fit, same, small_params
 
@@ -127,6 +128,41 @@ def test_a_cell_that_never_had_a_finite_loss_reports_no_epoch(
     assert run.score[1] == torch.inf
 
 
+def test_a_stack_that_has_lost_all_its_cells_ends_and_a_lost_cells_history_is_as_long_alone_as_beside_others(
+    prepared: Prepared, tmp_path: Path
+) -> None:
+    """In the third of four epochs cell 1 is lost, in the second one all are."""
+
+    def run(cells: list[Cell], since: tuple[int, int], harm: Callable[[Tensor], Tensor]) -> tuple[Run, list]:
+        asked = []
+
+        class Failing(SequenceTask):
+            def __init__(self, task: SequenceTask) -> None:
+                vars(self).update(vars(task))
+
+            def batch(self, epoch: int, step: int) -> Batch:
+                asked.append((epoch, step))
+                return super().batch(epoch, step)
+
+            def losses(self, model: nn.Module, batch: Batch) -> Tensor:
+                f = super().losses(model, batch)
+                return harm(f) if asked[-1] >= since else f
+
+        path = tmp_path / f"{len(cells)}{since}.pt"
+        return fit(small_params(), prepared, cells, path, wrap=Failing)[1], asked
+
+    cells, nan = stack("unconstrained"), torch.tensor([[0.0], [math.nan], [0.0]])
+    beside, steps = run(cells, (2, 1), lambda f: f + nan)
+    alone, _ = run(cells[1:2], (2, 1), lambda f: f + math.nan)
+    assert beside.alive.tolist() == [True, False, True] and steps[-1][0] == 3, "the others go on to their end"
+    ours, theirs = (history(made, index).drop(columns="seconds") for made, index in ((beside, 1), (alone, 0)))
+    assert ours["epoch"].unique().tolist() == [1, 2, 3] and history(beside, 0)["epoch"].max() == 4
+    assert ours["loss_train"].notna().sum() == 8 and ours.equals(theirs)
+
+    _, steps = run(cells, (1, 0), lambda f: f * math.nan)
+    assert steps[-1][0] == 1, "nobody is left to learn in the third epoch"
+
+
 def test_the_limit_is_the_one_in_params(prepared: Prepared, tmp_path: Path) -> None:
     ended = [
         fit(small_params({"training.diverged_above": limit}), prepared, stack("unconstrained"), tmp_path / "c.pt")[
@@ -176,53 +212,3 @@ def test_clipping_binds_in_the_loop(prepared: Prepared, tmp_path: Path) -> None:
     (tiny, norm), (usual, _) = ended(1e-9), ended(1e9)
     assert 0 < tiny < 0.2 * usual
     assert norm.min() > 1e-3, "the norm before clipping is logged"
-
-
-def chosen(selection: str, epochs: list[tuple[float, float]], alive_until: int = 99) -> tuple[int, float]:
-    """The reported epoch, and the weights kept (which say the epoch they are of)."""
-    model = nn.Module()
-    model.theta = nn.Parameter(torch.zeros(2, 1))
-    run = Run(
-        alive=torch.ones(2, dtype=torch.bool),
-        missed=torch.full((2,), torch.inf),
-        score=torch.full((2,), torch.inf),
-        epoch=torch.zeros(2, dtype=torch.int64),
-        weights={"theta": torch.zeros(2, 1)},
-    )
-    for epoch, (worst, last) in enumerate(epochs, start=1):
-        run.alive[0] = epoch <= alive_until
-        model.theta.data.fill_(epoch)
-        _select(model, run, torch.tensor([worst, 0.0]), torch.tensor([last, -epoch]), selection, 0.02, epoch)
-    assert run.epoch[1] == len(epochs) == run.weights["theta"][1], "a neighbour that improves every time"
-    return int(run.epoch[0]), run.weights["theta"][0].item()
-
-
-#          worst, f_L
-EPOCHS = [(0.5, 1.0), (0.01, 3.0), (0.0, 2.0), (0.3, 0.5), (0.02, 2.5)]
-
-
-@pytest.mark.parametrize(("selection", "expected"), [("feasible", 3), ("best", 4), ("final", 5)])
-def test_the_reported_epoch_is_the_one_that_params_asks_for(selection: str, expected: int) -> None:
-    assert chosen(selection, EPOCHS) == (expected, expected)
-
-
-def test_among_infeasible_epochs_the_least_violation_is_reported() -> None:
-    assert chosen("feasible", [(0.5, 1.0), (0.2, 9.0), (0.4, 0.1)]) == (2, 2)
-    assert chosen("feasible", [(0.03, 1e-6), (0.02, 9999.0)]) == (2, 2), (
-        "any feasible epoch beats an infeasible one"
-    )
-
-
-def test_small_differences_of_the_violation_count() -> None:
-    assert chosen("feasible", [(0.50005, 1.0), (0.50001, 1.0)]) == (2, 2)
-
-
-@pytest.mark.parametrize(("selection", "expected"), [("feasible", 3), ("best", 1), ("final", 3)])
-def test_a_dead_cell_reports_nothing_new(selection: str, expected: int) -> None:
-    assert chosen(selection, EPOCHS, alive_until=3) == (expected, expected)
-
-
-@pytest.mark.parametrize("selection", ["feasible", "best", "final"])
-def test_an_epoch_without_a_number_is_not_reported(selection: str) -> None:
-    bad = [(0.0, 2.0), (math.nan, math.nan)]
-    assert chosen(selection, bad) == (1, 1)

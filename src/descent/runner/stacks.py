@@ -120,6 +120,7 @@ def _train(
         run = train_stack(within, stack, settings, checkpoint, after_epoch)
     except torch.OutOfMemoryError as error:
         raise UserError(_too_large(stack, recipe.training, error)) from None
+    tell(recipe.epochs * PARTS)  # of a stack that has lost all its cells the rest is not done
     for index, cell in enumerate(stack):
         log = history(run, index)
         record = {
@@ -158,14 +159,20 @@ def _made_by(device: torch.device, seconds: float, cells: int) -> dict[str, Any]
 
 
 def history(run: Run, index: int) -> pd.DataFrame:
-    """One row per epoch and layer of one cell; grad_norm and seconds (of the stack) repeat over the layers."""
+    """One row per epoch and layer of one cell; grad_norm and seconds (of the stack) repeat over the layers.
+
+    It ends with the epoch in which the cell was lost: how long its stack went on says nothing of it.
+    """
     rows = []
     for epoch, log in enumerate(run.history, start=1):
         columns: dict[str, Any] = {"epoch": epoch, "layer": range(log["loss_train"].shape[1])}
+        alive = log["alive"][index]
         for name, value in log.items():
             own = value if value.dim() == 0 else value[index]
             columns[name] = own.tolist()
-        rows.append(pd.DataFrame(columns))
+        rows.append(pd.DataFrame(columns).drop(columns="alive"))
+        if not alive:
+            break
     return pd.concat(rows, ignore_index=True)
 
 

@@ -78,7 +78,8 @@ def train(
 
     Returns:
         For each cell the reported weights and epoch, the history of every epoch, and whether it is alive:
-        a cell of which a loss that its arm watches is NaN or above `diverged_above` is frozen, the others go on.
+        a cell of which a loss that its arm watches is NaN or above `diverged_above` is frozen, the others go on;
+        where none is left the stack ends.
     """
     device = next(model.parameters()).device
     cells = next(model.parameters()).shape[0]
@@ -99,6 +100,8 @@ def train(
     steps = Steps(model, task, arm, optimizer, settings, run.alive)
     saved = time.monotonic()
     for epoch in range(len(run.history), epochs):
+        if not run.alive.any():  # nobody is left who could learn
+            break
         began = time.monotonic()
         f, norm, clipped = _epoch(steps, task, settings, epoch, lr, epochs)
         held_out = _validate(steps, task)
@@ -107,6 +110,7 @@ def train(
         if epoch >= arm.warmup_epochs:  # before, nothing is enforced
             _select(model, run, arm.worst(held_out), held_out[:, -1], selection, tolerance, epoch + 1)
         log |= {"loss_train": f, "loss_validation": held_out, "grad_norm": norm, "clipped": clipped}
+        log["alive"] = run.alive.clone()
         log["seconds"] = torch.tensor(time.monotonic() - began)
         run.history.append({name: value.cpu() for name, value in log.items()})
         progress(epoch + 1, f)
