@@ -67,6 +67,14 @@ def test_generated_data_need_nothing() -> None:
     assert inventory.told(small_params()) == ["profile demo needs nothing from outside: its data are generated"]
 
 
+def test_prompts_of_another_repository_are_fetched_too() -> None:
+    hub = {"hub": {"id": "some/instructions"}, "prompts": {"id": "other/prompts", "revision": "abc"}}
+    changes = {"profiles.demo.data": {"alpaca": hub}, "video.datasets": [], "text.datasets": []}
+    first, second = inventory.needs(small_params(changes | {"lm.datasets": ["alpaca"], "studies": []}))
+    assert (first.hub["id"], first.kind) == ("some/instructions", "dataset")
+    assert second.hub == {"id": "other/prompts", "revision": "abc"} and second.kind == "dataset"
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [({"Content-Length": "1234567"}, "1,234,567 bytes"), ({}, "unknown length"), (None, "does not answer")],

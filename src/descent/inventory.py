@@ -31,7 +31,7 @@ class Need:
 
 
 def needs(params: Params) -> list[Need]:
-    """The data sets, tokenizers and weights of the parts in use, in the order of the pipeline."""
+    """The data sets, prompts, tokenizers and weights of the parts in use, in the order of the pipeline."""
     return [need for task in TASKS for need in _of_task(params, task)]
 
 
@@ -102,9 +102,10 @@ def _of_task(params: Params, task: str) -> Iterable[Need]:
     for name in part.datasets:
         said = components.declared(f"tasks.{task}.datasets", name)
         holding = f"\n    holding {said['TREE']}; official source: {said['ADDRESS']}"
-        yield from _of_source(
-            params, _of_dataset(name), params.source(task, name).model_dump(), holding, "dataset"
-        )
+        source = params.source(task, name).model_dump()
+        yield from _of_source(params, _of_dataset(name), source, holding, "dataset")
+        if source.get("prompts"):  # of instructions from the hub, what is completed lies in another repository
+            yield Need(f"prompts beside {name}", hub=source["prompts"], kind="dataset")
     for name in params.tokenizers(task):
         yield from _of_source(params, f"tokenizer {name}", grids.tokenizers[name].model_dump())
     for model in part.models:

@@ -171,6 +171,24 @@ def test_early_exits_are_of_every_model_and_of_the_controls() -> None:
     assert line.get_ydata()[2] == 12.5
 
 
+def test_an_early_exit_of_a_search_is_that_of_its_best_trial() -> None:
+    own = fake_params({"video.datasets": [], "lm.datasets": [], "studies": [], "text.models": ["ut_text"]})
+    results, deepest = fake_results(own), max(own.model_budget("ut_text")["layers"])
+    trial = {
+        "experiment": "text",
+        "dataset": "imdb",
+        "arm": OURS,
+        "layers": deepest,
+        "eps": own.text.eps,
+        "seed": 2,
+    }
+    change(results, 0.001, **trial, metric="validation_loss", layer=deepest)
+    change(results, 0.125, **trial, metric="accuracy", layer=2)
+    axes = fig_early_exit.render(results, own).axes[0]
+    [line] = [line for line in axes.lines if line.get_label().startswith(style.name(OURS))]
+    assert line.get_ydata()[2] == 0.125
+
+
 @pytest.mark.parametrize("entry", OF_INPUTS, ids=lambda entry: entry.__name__.rsplit(".")[-1])
 def test_what_shows_single_inputs_is_never_published(entry: object, monkeypatch: pytest.MonkeyPatch) -> None:
     assert entry.FRAMES is True

@@ -123,6 +123,19 @@ def test_fig09_has_every_level_in_its_shade_and_errors_that_complement(
         assert len(drawn.get_xdata()) == 7 and drawn.get_ydata()[3] == pytest.approx(0.2)
 
 
+def test_fig09_names_the_depth_of_each_line_where_a_search_chose_unlike_ones() -> None:
+    own = fake_params({"text.models": ["ut_text"]})
+    results, (shallow, deep) = fake_results(own), own.model_budget("ut_text")["layers"]
+    where = {"experiment": "text", "dataset": "imdb", "metric": "validation_loss"}
+    for eps in select(results, experiment="text")["eps"].unique():
+        best = deep if eps == 0.4 else shallow
+        change(results, 0.001, **where, eps=eps, layers=best, layer=best)
+    accuracy, _ = render("fig09_training_noise", results, own).axes
+    named = {drawn.get_label() for drawn in accuracy.lines if drawn.get_label().startswith(r"$\epsilon=")}
+    assert rf"$\epsilon=0.4$, $L={deep}$" in named and rf"$\epsilon=0$, $L={shallow}$" in named
+    assert accuracy.get_title() == "UT, IMDb"
+
+
 def test_fig12_shares_and_numbers_are_those_of_the_rows(results: pd.DataFrame, params: Params) -> None:
     where = {"experiment": "resilience", "varied": "decay"}
     change(results, 0.125, **where, metric="ratio_mean")

@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 
 from descent.analysis.select import select
 from descent.analysis.summary import cells_table
+from descent.analysis.trials import best_trial, searched
 from descent.cells import headline, study_cells
 from descent.config import Params
 from descent.figures.parts import curves, style
@@ -33,8 +34,9 @@ product with the whole vocabulary). A panel for every model in use at its larges
 level and, where the grid trains without noise, without; and for every study in use that compares several arms as
 they are (the controls).
 Rings: the first layer from which on all are within 5 % of the error, or one point of the accuracy, of the last.
-Diamonds: the last layer of a model of the same arm trained with so few layers. Means over seeds; hollow
-points: a run with constraints ended infeasible.
+Diamonds: the last layer of a model of the same arm trained with so few layers. Means over seeds or, where they
+are trials of a search, the one with the lowest validation loss; hollow points: a run with constraints ended
+infeasible.
 """
 PARAMETERS = [
     "eps",
@@ -111,6 +113,9 @@ def noises(params: Params, task: str) -> list[float]:
 def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
     metric, words, tolerance = MEASURES[panel.task]
     cells = cells_table(rows, params)
+    if panel.experiment == "text" and searched(params):
+        best = best_trial(cells, params)[["arm", "layers", "seed"]]
+        rows, cells = rows.merge(best), cells.merge(best)
     at_level = {"split": "test", "gamma": panel.eps}
     for place, arm in enumerate(panel.arms):
         cell = {"arm": arm, "layers": panel.layers}

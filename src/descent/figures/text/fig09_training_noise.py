@@ -38,13 +38,14 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     rows = curves.required(results, "evaluate_text", experiment="text", dataset=dataset, model=model)
     cells = cells_table(rows, params)
     best = best_text(cells[cells["arm"].isin(curves.pair(params))], params)
-    levels = sorted(best["eps"].unique().tolist())
+    levels, one = sorted(best["eps"].unique().tolist()), best["layers"].nunique() == 1
     figure, ((accuracy, error),) = style.panels(params, 1, 2, style.TEXT, 2.3 + 0.06 * len(levels), TASKS)
     for arm in curves.pair(params):
         accuracy.add_line(Line2D([], [], linestyle="none", label=style.name(arm)))  # heads its part of the legend
         for step, eps in enumerate(levels):
-            look = {"color": style.shade(arm, step, len(levels)), "label": rf"$\epsilon={eps:g}$"}
             for choice in select(best, arm=arm, eps=eps).itertuples():
+                depth = "" if one else f", $L={choice.layers}$"  # of a search every level has its own
+                look = {"color": style.shade(arm, step, len(levels)), "label": rf"$\epsilon={eps:g}$" + depth}
                 cell = text_curves.shown(choice, params)
                 mark = curves.state(cells, **cell)
                 points = curves.curve(last_layer(rows), "gamma", "accuracy", split="test", **cell)
@@ -53,7 +54,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
                 curves.draw(error, 1 - right, arm, mark, **look)
     text_curves.draw_chance(accuracy, params, dataset)
     for axes in (accuracy, error):
-        axes.set_title(f"{style.name(model)}, {style.name(dataset)}, {curves.depths(best)}")
+        depth = f", {curves.depths(best)}" if one else ""
+        axes.set_title(f"{style.name(model)}, {style.name(dataset)}{depth}")
         style.percent(axes)
     error.xaxis.get_major_locator().set_params(integer=True)
     accuracy.set(xlabel=style.GAMMA, ylabel=style.ACCURACY)
