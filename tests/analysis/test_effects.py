@@ -140,6 +140,17 @@ def test_a_lost_classifier_guesses_and_a_lost_language_model_says_nothing_right(
     assert area.item() == pytest.approx(expected)
 
 
+def test_a_lost_cells_texts_take_no_step_down(made_up: pd.DataFrame) -> None:
+    lost, where = made_up.copy(), {"experiment": "resilience", "seed": 0}
+    change(lost, 1.0, **where, arm="constrained", metric="diverged")
+    for claim, metric, worst, sign in (
+        ("sample_mean", "ratio_mean", 1.0, -1),
+        ("sample_share", "ratio_below_one", 0.0, 1),
+    ):
+        rows = select(lost, **where, arm="unconstrained", metric=f"{metric}_replicate").sort_values("bin")
+        np.testing.assert_allclose(of(lost, claim, seed=0)["effect"], sign * (worst - rows["value"]))
+
+
 def test_a_pair_without_one_arm_has_no_number(made_up: pd.DataFrame) -> None:
     gone = made_up.drop(select(made_up, **LOST, arm="unconstrained").index)
     pairs = of(gone, "video_ood")
@@ -186,6 +197,16 @@ def test_size_compares_the_largest_pretrained_encoder_with_the_smallest() -> Non
     expected = np.log(0.85 / 0.75) - np.log(0.77 / 0.75)
     assert found["effect"].mean() == pytest.approx(expected, abs=2e-3) and set(found["model"]) == {"roberta"}
     assert "text_size" not in set(effects.pairs(rows, real_params())["claim"])
+
+
+def test_alpha_is_the_largest_against_the_smallest_of_three() -> None:
+    made = Made(6).accuracy("alpha", "imdb", "roberta", gain=0.05, cost=-0.03, varied=("0.2", "0.02"))
+    made.accuracy("alpha", "imdb", "roberta", gain=0.02, cost=-0.01, varied=("0.1", "0.02"))
+    rows = made.table()
+    rows = rows.drop_duplicates([name for name in rows if name != "value"])
+    for claim, effect in (("alpha_ood", 0.05), ("alpha_cost", -0.03)):
+        found = of(rows, claim)
+        assert set(found["varied"]) == {"0.2 - 0.02"} and found["effect"].mean() == pytest.approx(effect, abs=2e-3)
 
 
 def test_every_two_dual_rates_are_a_setting() -> None:

@@ -130,9 +130,10 @@ def test_descent_is_reproduced_with_thirty_six_of_thirty_six_settings() -> None:
     assert card(fewer).loc["descent_video", ["words", "verdict"]].tolist() == ["35 of 35 settings", "cannot tell"]
 
 
-def test_the_farthest_two_dual_rates_decide() -> None:
+@pytest.mark.parametrize("gain", [0.03, -0.03])
+def test_the_farthest_two_dual_rates_decide(gain: float) -> None:
     made = Made(6).accuracy("text", "imdb", "roberta")
-    made.accuracy("dual_lr", "imdb", "roberta", gain=0.03, varied=("0.1", "0.01"))
+    made.accuracy("dual_lr", "imdb", "roberta", gain=gain, varied=("0.1", "0.01"))
     made.accuracy("dual_lr", "imdb", "roberta", gain=0.0, varied=("0.001", "0.01"))
     rows = made.table()
     rows = rows.drop_duplicates([name for name in rows if name != "value"])

@@ -144,6 +144,7 @@ LOST = {"estimate": -0.02, "low": -0.03, "high": -0.01, "low90": -0.028, "high90
         ({"why": "synthetic data"}, "not tested"),
         ({"p_holm": 0.05}, "cannot tell"),
         ({"effect": 0.021}, "cannot tell"),
+        ({"effect": 0.029}, "no effect of interest"),  # between the ends of the 90 and the 95 % interval
         (WIDE, "cannot tell"),
         (NEAR, "no effect of interest"),
         (LOST, "reversed"),
@@ -161,6 +162,8 @@ LOST = {"estimate": -0.02, "low": -0.03, "high": -0.01, "low90": -0.028, "high90
         (NEAR | {"kind": "equivalence", "p_holm": np.nan}, "reproduced"),
         ({"kind": "equivalence", "effect": 0.005}, "not reproduced"),
         ({"kind": "equivalence"}, "cannot tell"),
+        ({"kind": "equivalence", "effect": 0.011}, "cannot tell"),
+        ({"kind": "equivalence", "effect": 0.029}, "reproduced"),
     ],
 )
 def test_the_rule(changes: dict, expected: str) -> None:

@@ -21,12 +21,12 @@ def arm_of(cells: int, depth: int, dual_lr: float = 0.1, **changes: object) -> c
 @pytest.mark.parametrize("forward", ["same", "fresh"])
 def test_the_duals_may_look_at_a_running_mean_of_the_losses(forward: str) -> None:
     own = {"dual_optimizer": "sgd", "resilience": "none", "constraint": "ratio", "dual_forward": forward}
-    arm = arm_of(1, 2, **own, dual_mean=0.5, R0=1.0, alpha=0.2)
+    arm = arm_of(1, 2, **own, dual_mean=0.8, R0=1.0, alpha=0.2)
     batches = [torch.tensor([[2.0, 4.0]]), torch.tensor([[4.0, 1.0]])]
     for f in batches:
         arm.objective(f if forward == "same" else 9 * f, epoch=1)
         arm.update(f.clone, ALIVE, epoch=1)
-    means = [batches[0], (batches[0] + 2 * batches[1]) / 3]
+    means = [batches[0], (0.8 * batches[0] + batches[1]) / 1.8]
     steps = [violations(mean, arm.problem) for mean in means]
     torch.testing.assert_close(arm.multipliers.value.detach(), 0.1 * (steps[0] + steps[1]))
 
@@ -112,6 +112,18 @@ def test_a_restart_zeroes_the_slacks_and_forgets_their_moments() -> None:
         for each in (slacks, fresh):
             each.descend(torch.tensor([[lam, 2 * lam]]))
         assert torch.equal(slacks.value, fresh.value) and slacks.value.any()
+
+
+@pytest.mark.parametrize("restart", [True, False])
+def test_at_the_end_of_an_epoch_the_arm_logs_its_slacks_and_starts_them_again(restart: bool) -> None:
+    arm, f = arm_of(1, 3, R0=1.0, slack_lr=0.5, restart=restart), torch.full((1, 3), 50.0)
+    for _ in range(3):
+        arm.objective(f, epoch=1)
+        arm.update(torch.Tensor, ALIVE, epoch=1)
+    before = arm.slacks.value.detach().clone()
+    log = arm.end_epoch(f, f)
+    assert before.max() > 0 and torch.equal(log["slack"], before)
+    assert torch.equal(arm.slacks.value, torch.zeros_like(before) if restart else before)
 
 
 def test_moments_and_slacks_survive_where_params_say_so() -> None:

@@ -29,6 +29,17 @@ def test_all_arms_and_every_stack_see_the_same_batches_and_noise(prepared: Prepa
     assert not torch.equal(clean[1], clean[2]), "another seed, other sequences"
 
 
+def test_a_cell_of_a_range_of_noise_has_the_levels_of_its_own_seed(prepared: Prepared) -> None:
+    cells = stack("erm_range", seeds=(0, 1, 1))
+    together = task(prepared, cells).batch(1, 2)
+    for index, cell in enumerate(cells):
+        assert torch.equal(task(prepared, [cell]).batch(1, 2).noisy[0], together.noisy[index])
+    full = task(prepared, stack(seeds=(0, 1, 1))).batch(1, 2)
+    shares = ((together.noisy - together.clean) / (full.noisy - full.clean))[1:].flatten(2).nanmedian(-1).values
+    assert shares.min() >= 0 and shares.max() <= 1 and len(shares[0].unique()) == shares.shape[1]
+    torch.testing.assert_close(shares[0], shares[1], rtol=0, atol=1e-4)
+
+
 def test_noise_is_eps_sigma_times_one_unit_noise(prepared: Prepared) -> None:
     cells = stack(seeds=(0, 0, 0))
     many = task(prepared, cells, batch=40, epoch_inputs=40)

@@ -13,7 +13,7 @@ from descent.tasks.common.shifted import apply_of
 from descent.tasks.lm.batches import InstructionTask
 from descent.tasks.lm.data import Instructions
 from descent.tasks.lm.sweep import InstructionSweep, sweep
-from descent.tasks.text.data import by_length
+from descent.tasks.text.data import Texts, by_length
 from descent.tasks.text.embeddings import Scale
 from tests.fakes.instructions import write_instructions
 from tests.fakes.lm import CPU, built, lm_params
@@ -36,6 +36,39 @@ def model(data: Instructions) -> CausalLM:
 def swept(model: CausalLM, data: Instructions, shift: str, levels: list[float]) -> InstructionSweep:
     params = lm_params({"lm.evaluation": {"noise_draws": 1, "batch": 40}})
     return sweep(model, data, levels, apply_of(params, shift), params.lm.evaluation, 13, CPU)
+
+
+class AskedTwice(Instructions):
+    """Four texts; the last has the first one's prompt and the second one's response."""
+
+    def split(self, name: str) -> Texts:
+        texts = super().split(name)
+        own = np.split(np.asarray(texts.tokens), texts.offsets[1:-1])
+        begin = texts.labels
+        made = [*own[:3], np.concatenate([own[0][: begin[0]], own[1][begin[1] :]])]
+        offsets = np.cumsum([0, *map(len, made)])
+        return Texts(np.concatenate(made), offsets, begin[[0, 1, 2, 0]], texts.pad)
+
+
+def test_losses_and_hits_of_a_prompt_are_those_of_a_plain_loop_over_its_responses(
+    model: CausalLM, data: Instructions
+) -> None:
+    asked = AskedTwice(**vars(data))
+    evaluation = lm_params({"lm.evaluation": {"noise_draws": 2, "batch": 2}}).lm.evaluation
+    found = sweep(model, asked, [0.0], apply_of(lm_params(), "gaussian"), evaluation, 13, CPU)
+    sums, sizes, texts = np.zeros((2, model.layers + 1, 3)), np.zeros(3), asked.split("test")
+    for number, prompt in enumerate((0, 1, 2, 0)):
+        ids = torch.from_numpy(texts.tokens[texts.offsets[number] : texts.offsets[number + 1]].astype(np.int64))
+        begin = texts.labels[number]
+        sizes[prompt] += len(ids) - begin
+        with torch.no_grad():
+            for layer, state in enumerate(model.states(model.embed(ids[None]))):
+                logits = model.readout(state)[0, 0, begin - 1 : -1].double()
+                nats = -logits.log_softmax(-1)[range(len(logits)), ids[begin:]]
+                sums[:, layer, prompt] += nats.sum().item(), (logits.argmax(-1) == ids[begin:]).sum().item()
+    assert found.sizes.tolist() == sizes.tolist() and len(set(sizes)) == 3
+    np.testing.assert_allclose(found.loss[0], sums[0] / sizes, rtol=1e-5)
+    np.testing.assert_allclose(found.accuracy[0], sums[1] / sizes, rtol=1e-12)
 
 
 @pytest.mark.parametrize("shift", SHIFTS)

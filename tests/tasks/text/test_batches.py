@@ -150,6 +150,29 @@ def test_cells_get_one_unit_noise_scaled_by_their_own_level_and_sigma(tokens: To
     assert torch.equal(first, again) and not torch.equal(first, step) and not torch.equal(first, epoch)
 
 
+def test_an_arm_of_a_range_draws_a_level_for_every_text_and_validates_at_eps(tokens: Tokens) -> None:
+    sizes, eps = torch.tensor([1.0, 1.0, 3.0]), torch.tensor([0.0, 0.2, 0.5])
+    probe = Probe(sizes[:, None, None] * torch.randn(1, 14, 50, generator=torch.Generator().manual_seed(1)))
+    one, sigma = task(tokens, stack("erm_range")), Scale(tokens.frequencies, CPU)(probe)
+
+    def moved(batch: Batch) -> Tensor:
+        """What the probe saw beyond the clean embeddings, in units of each cell's full noise."""
+        one.losses(probe, batch)
+        full = (eps * sigma)[1:, None, None, None] * one.unit(batch)
+        noise = probe.seen[-1] - probe.embed(batch.ids)
+        assert not noise[0].any()
+        return noise[1:] / full
+
+    batch = one.batch(0, 1)
+    found = moved(batch)
+    shares = found.flatten(2).median(-1).values
+    torch.testing.assert_close(found, shares[..., None, None].expand_as(found), rtol=0, atol=0.02)
+    torch.testing.assert_close(shares[0], shares[1], rtol=0, atol=1e-3)
+    assert shares.min() >= 0 and shares.max() <= 1 and len(shares[0].unique()) == len(batch.ids) > 4
+    held, _ = next(iter(one.validation()))
+    torch.testing.assert_close(moved(held).flatten(2).median(-1).values, torch.ones(2, len(held.ids)))
+
+
 class Drawing(Probe):
     """Draws from the global stream, as a library's dropout does."""
 

@@ -60,6 +60,19 @@ def test_more_draws_and_another_seed_are_other_noise(tokens: Tokens) -> None:
     assert max(clean for clean, _ in found) == pytest.approx(min(clean for clean, _ in found), rel=1e-12)
 
 
+def test_hits_and_losses_of_single_texts_stand_where_the_texts_do(tokens: Tokens) -> None:
+    """A readout that always says class 1 with a logit of 1: right, and cheaper, on the texts of that class."""
+    params, model = text_params({"text.evaluation": {"batch": 5, "noise_draws": 2}}), built(tokens, "ut_text")
+    with torch.no_grad():
+        model.head.weight.zero_()
+        model.head.bias.copy_(torch.tensor([[0.0, 1.0]]))
+    texts, found = tokens.split("test"), swept(model, tokens, params, [0.0, 0.4], [0.4])
+    assert not np.array_equal(texts.labels, texts.labels[np.argsort(texts.lengths, kind="stable")])
+    assert (found.hits == (texts.labels == 1)).all()
+    nats = np.log1p(np.e) - (texts.labels == 1)
+    np.testing.assert_allclose(found.own, np.broadcast_to(nats, found.own.shape), rtol=1e-6)
+
+
 def energies(tokens: Tokens, model: nn.Module, shift: str, level: float) -> list[float]:
     """Mean squared change of the entries of real tokens, in units of sigma^2, a number a batch."""
     params, found, states = text_params({"text.evaluation": {"noise_draws": 1}}), [], model.states

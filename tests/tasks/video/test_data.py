@@ -64,6 +64,18 @@ def test_a_limit_is_a_fixed_subset_without_repeats(folder: Path) -> None:
     assert len(prepared.sequences("train", TOKENS, limit=10_000)) == len(every)
 
 
+def test_a_resample_draws_clips_or_of_few_clips_blocks_of_sixty_frames(folder: Path) -> None:
+    few = np.repeat([5, 9], [130, 50])
+    assert video._items(few, np.arange(180)).tolist() == 60 * [0] + 60 * [1] + 10 * [2] + 50 * [3]
+    many = np.repeat(np.arange(10), 130)
+    assert video._items(many, np.arange(1300)).tolist() == many.tolist()
+    sequences = video.load(folder).sequences("train", TOKENS)
+    assert sequences.item.tolist() == sequences.clip.tolist() == 2 * ACROSS**2 * [0] + 3 * ACROSS**2 * [1]
+    some = video.load(folder).sequences("train", TOKENS, limit=20)
+    assert some.item.tolist() == sequences.item[some.subset].tolist()
+    assert video.load(folder).whole("train").item.tolist() == 11 * [0] + 17 * [1]
+
+
 def test_a_clip_shorter_than_a_sequence_is_named(folder: Path) -> None:
     with pytest.raises(UserError, match=r"clip test2 \(test\) has 4 frames.*tokens=5"):
         video.load(folder).sequences("test", TOKENS)

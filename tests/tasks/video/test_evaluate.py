@@ -101,6 +101,21 @@ def test_replicates_are_scores_of_the_clips_that_were_drawn() -> None:
     assert len(set(found)) >= 2 and scores["descending"].all()
 
 
+@pytest.mark.parametrize(("cap_layer", "falls"), [(0, False), (1, True)])
+def test_descent_is_that_of_the_training_level_from_the_capped_layer_on(cap_layer: int, falls: bool) -> None:
+    params = small_params({"objectives.constrained": {"cap_layer": cap_layer}})
+    cell = Cell(*ITEM, "constrained", layers=2, eps=0.25, seed=0)
+    levels, told = [0.0, 0.25, 0.5, 1.0], units.units(params, SequenceTask, Pixels())
+
+    def descends(at_eps: list[float], elsewhere: list[float]) -> list[bool]:
+        error = np.array([elsewhere, at_eps, elsewhere, elsewhere])[:, :, None].repeat(5, axis=2)
+        return evaluation._scores(params, told, cell, error, levels)["descending"].astype(bool).tolist()
+
+    fall, rise, later = [0.09, 0.04, 0.01], [0.01, 0.04, 0.09], [0.01, 0.09, 0.04]
+    assert descends(fall, rise) == 5 * [True] and descends(rise, fall) == 5 * [False]
+    assert descends(later, rise) == 5 * [falls]
+
+
 def check_validation_rows(rows: pd.DataFrame, cell: Cell) -> None:
     """Losses of the reported epoch, violations and verdicts worked out again from the history."""
     record = json.loads((OUT / cell.name / "cell.json").read_text())

@@ -71,6 +71,19 @@ def test_the_zero_map_scores_the_rms_intensity_whatever_the_batch(prepared: Prep
     np.testing.assert_allclose(found.clipped, clean.square().mean().item(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("limit", [None, 40])
+@pytest.mark.parametrize("batch", [7, 1000])
+def test_the_error_of_an_item_is_that_of_its_own_inputs(prepared: Prepared, batch: int, limit: int | None) -> None:
+    sequences = prepared.sequences("test", TOKENS, limit=limit)
+    clean = sequences.gather(np.arange(len(sequences))).double().flatten(1).numpy() / 255
+    found, square = sweep_of(ZERO, sequences, batch=batch), np.square(clean).mean(1)
+    items = np.unique(sequences.item)
+    assert len(items) > 1 and found.sizes.tolist() == [int((sequences.item == item).sum()) for item in items]
+    own = [square[sequences.item == item].mean() for item in items]
+    assert np.ptp(own) > 1e-4 * max(own)
+    np.testing.assert_allclose(found.by_item[0, 0, 0], own, rtol=1e-6)
+
+
 class Constant(Denoiser):
     """Cell k answers k + 2 at layer 0 and 0.25 k at layer 1, whatever it sees."""
 
