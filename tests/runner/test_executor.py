@@ -1,5 +1,7 @@
 """Stacks side by side in processes: all are trained, a failure is told, and none goes on after it."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,6 +13,7 @@ import torch
 from descent.cells import Cell
 from descent.errors import UserError
 from descent.runner.executor import Job, jobs, run_all
+from tests.fakes.core import ROOT, environment
 from tests.fakes.stacks import CPU, STACKS
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
@@ -44,6 +47,31 @@ def test_a_failure_is_told_and_ends_the_others(tmp_path: Path) -> None:
         run_all(jobs(STACKS, partial(work, tmp_path, 2, 3000), 4), CPU, lambda count: None)
     assert time.monotonic() - began < 15, "the others would take 30 s each"
     assert list(tmp_path.iterdir()) == []
+
+
+FORKS = """
+import torch
+from descent.cells import Cell
+from descent.runner import executor
+from tests.fakes.core import small_params
+
+def work(stack, tell):
+    return float(torch.ones(10**6).sum()), torch.get_num_threads()
+
+torch.set_num_threads(2)  # as on a machine of many cores
+executor.use(small_params())
+torch.ones(10**6).sum()  # what a stage works out before it has others work
+[found] = executor.run_all([executor.Job(STACK, work, threads=2)], torch.device("cpu"), lambda count: None)
+print(*found)
+""".replace("STACK", "[Cell('video', 'ucsd', 'dust', 'constrained', 3, 0.0, 0)]")
+
+
+def test_workers_of_many_threads_do_not_wait_for_those_of_the_process_that_forked_them() -> None:
+    """On a machine of so many cores that a stack has two or more, testing would never end."""
+    ended = subprocess.run(
+        [sys.executable, "-c", FORKS], env=environment(), capture_output=True, text=True, timeout=120, cwd=ROOT
+    )
+    assert ended.stdout.split() == ["1000000.0", "2"], ended.stderr
 
 
 def test_nothing_to_train_starts_nothing() -> None:

@@ -51,8 +51,12 @@ _way = Way()
 
 
 def use(params: Params) -> None:
-    """Run the stacks of this process as params.yaml says; a stage's entry calls it once."""
+    """Run the stacks of this process as params.yaml says; a stage's entry calls it once, before torch has run."""
     global _way
+    if params.device == "cpu" or not torch.cuda.is_available():
+        # Its workers are forks. One of a process that has started threads of its own waits for these for ever as
+        # soon as it has two to work with; and before it forks it only plans.
+        torch.set_num_threads(1)
     _way = Way(params.executor, params.gpu_share, params.ray)
     store.use_leases(params.executor == "ray")
 
@@ -83,7 +87,7 @@ def run_all(jobs: Sequence[Job], device: torch.device, progress: Callable[[int],
         return cluster.run_all(jobs, device, progress, _way.ray, _way.gpu_share)
     found = visible(str(device))
     if device.type == "cpu":
-        context = get_context("fork")  # torch is loaded but has run nothing yet: its threads start in the workers
+        context = get_context("fork")  # torch is loaded but has started no thread: see `use`
         return _side_by_side(jobs, context, [None] * min(cores(), len(jobs)), progress)
     together = [share(_way.gpu_share, job.stack[0].model) for job in jobs]
     results: dict[int, Any] = {}
