@@ -5,12 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 import torch
 
-from descent.errors import UserError, sentence
+from descent.errors import UserError, run, sentence
 from descent.interruption import TOLD
 
 MACHINES = {
@@ -107,6 +108,26 @@ def test_an_interruption_after_the_last_line_still_ends_as_one(number: signal.Si
         text=True,
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "made\n", f"{TOLD}\n")
+
+
+@pytest.mark.parametrize(("stage", "told"), [("train_video@ucsd", True), (None, False)])
+def test_a_stage_whose_parameters_are_changed_meanwhile_does_not_end_well(
+    stage: str | None, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DVC would note the new values beside what the old ones made, and take it for theirs ever after."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DVC_STAGE", raising=False)
+    if stage:
+        monkeypatch.setenv("DVC_STAGE", stage)
+    file = tmp_path / "params.yaml"
+    file.write_text("eps: 0.13\n")
+    for function in ("raised", "ends_at_once", "ignored"):
+        monkeypatch.setattr(f"descent.interruption.{function}", lambda: None)
+    run(lambda: None)
+    with pytest.raises(SystemExit, match=r"params\.yaml was changed") if told else nullcontext():
+        run(lambda: file.write_text("eps: 0.11\n"))
+    file.unlink()
+    run(lambda: None)
 
 
 SWALLOWED = """

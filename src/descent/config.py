@@ -194,7 +194,9 @@ def load(path: Path = Path("params.yaml")) -> Params:
         UserError: missing or unreadable file, a key of a former layout, unknown key, wrong type, missing key,
             unknown name.
     """
-    values = _kept() if path == OF_RESULTS and path.exists() else read(path)
+    if path == OF_RESULTS and not path.exists():
+        raise UserError(f"there are no results yet ({path} is missing): run `make repro` first")
+    values = _kept() if path == OF_RESULTS else read(path)
     if not isinstance(values, dict):
         raise UserError(f"{path} is not right: it should hold sections, not {values!r}")
     former.refuse(values, path)

@@ -2,9 +2,12 @@
 
 import errno
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 from descent import interruption
 
@@ -30,6 +33,10 @@ NO_GPU_MEMORY = (
 GPU_TAKEN = (
     "the GPU is another program's alone, or cannot be had: look at `nvidia-smi`, end that program or name another "
     "GPU (device: cuda:1), and run the same command again"
+)
+CHANGED = (
+    "params.yaml was changed while this ran, and what was made is of what it said before: run the same command "
+    "again (what is finished is kept)"
 )
 # What else a machine or a user's folders may be like. Every other OSError is a fault of the program.
 ADVICE = dict.fromkeys((errno.EACCES, errno.EPERM), "give yourself the right to read and write there")
@@ -58,8 +65,11 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
     name = sys.argv[0].rsplit("/", 1)[-1]
     interruption.raised()
     _check_words(entry, arguments)
+    before = _parameters()
     try:
         entry(*arguments)
+        if _parameters() != before:
+            raise UserError(CHANGED)
         interruption.ends_at_once()
     except (KeyboardInterrupt, Exception) as error:
         if isinstance(error, KeyboardInterrupt) or interruption.pending():
@@ -106,6 +116,14 @@ def full(error: BaseException) -> bool:
         return False
     before = error.__context__  # a library may stumble over its own half-written file
     return bool(NO_ROOM.search(str(error))) or (before is not None and full(before))
+
+
+def _parameters() -> bytes | None:
+    """What params.yaml holds, in a stage that DVC runs: it notes beside what was made the values that are there
+    afterwards, and would take it for theirs ever after."""
+    with suppress(FileNotFoundError):
+        return Path("params.yaml").read_bytes() if "DVC_STAGE" in os.environ else None
+    return None
 
 
 def _check_words(entry: Callable[..., None], words: tuple[str, ...]) -> None:

@@ -137,6 +137,16 @@ def test_what_is_no_clip_is_one_sentence(tmp_path: Path, name: str) -> None:
         clip_at(tmp_path / name)
 
 
+def test_a_clip_that_memory_would_not_hold_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pictures(tmp_path / "clip", noise(7, 16, 16))
+    assert len(denoise._whole(clip_at(tmp_path / "clip"), SIZE)) == 7
+    monkeypatch.setattr(denoise, "LONGEST", 6)
+    with pytest.raises(UserError, match="clip has more than 6 frames"):
+        denoise._whole(clip_at(tmp_path / "clip"), SIZE)
+
+
 def test_a_clip_that_is_not_there_is_one_sentence() -> None:
     with pytest.raises(UserError, match=r"there is no nowhere/clip\.avi"):
         denoise.clip(small_params(), Path("nowhere/clip.avi"), Path("cell"), 0.0)

@@ -162,3 +162,10 @@ def test_the_content_is_that_of_the_files_a_library_loads(tmp_path: Path) -> Non
     (tmp_path / "model.safetensors").write_text("other weights")
     assert content(tmp_path)["config.json"] == first["config.json"]
     assert content(tmp_path)["model.safetensors"] != first["model.safetensors"]
+
+
+def test_weights_that_many_cells_share_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model.safetensors").write_text("weights")
+    first = content(tmp_path)
+    monkeypatch.setattr("descent.io.model_files.digest_of", lambda path: f"read again: {path}")
+    assert content(tmp_path) == first

@@ -6,10 +6,12 @@ import subprocess
 import sys
 import time
 from multiprocessing import active_children
+from pathlib import Path
 
 import pytest
 
 from descent.errors import UserError
+from descent.io import processes
 from descent.io.processes import apart
 from tests.fakes.core import ROOT, environment
 
@@ -21,6 +23,19 @@ from descent import errors
 from descent.io.processes import apart
 errors.run(lambda: apart(lambda: (print(os.getpid(), flush=True), {HOLDS})))
 """
+
+
+@pytest.mark.parametrize(
+    ("said", "most"), [("200000 100000", 2), ("50000 100000", 1), ("max 100000", 64), ("", 64), (None, 64)]
+)
+def test_a_container_has_the_cores_that_it_was_given(
+    said: str | None, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda number: range(64), raising=False)
+    monkeypatch.setattr(processes, "QUOTA", tmp_path / "cpu.max")
+    if said is not None:
+        (tmp_path / "cpu.max").write_text(f"{said}\n")
+    assert processes.cores() == most
 
 
 def test_the_answer_comes_back_and_the_process_is_gone() -> None:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 import yaml
+from filelock import FileLock
 
 from descent import config
 from descent.analysis import parts, scorecard
@@ -114,6 +115,16 @@ def test_a_run_that_was_killed_left_the_user_s_file_and_one_that_ends_keeps_what
     assert file.read_text() == "eps: 1\n" and not kept.exists()
     rerun.restore()
     assert file.read_text() == "eps: 1\n", "there is nothing left to put back"
+
+    kept.write_text("eps: 1\n")
+    with pytest.raises(UserError, match="has been changed since"):
+        rerun.restore()
+    assert (file.read_text(), kept.read_text()) == ("eps: 1\n", "eps: 1\n"), "nothing is lost"
+    file.write_text(f"{rerun.MARK}eps: 3\n")
+    with FileLock(f"{kept}.lock"), pytest.raises(UserError, match="another `make programme` runs"):
+        rerun.restore()
+    rerun.restore()
+    assert file.read_text() == "eps: 1\n" and not kept.exists()
 
     def changed(words: list[str], check: bool) -> SimpleNamespace:
         file.write_text("eps: 2\n")

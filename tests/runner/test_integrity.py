@@ -97,6 +97,54 @@ def test_damaged_scores_are_measured_again(
     assert capsys.readouterr().err.count("is damaged") == 1
 
 
+def rename_a_column(path: Path) -> None:
+    """As a flipped bit does: pages have checksums, and the names of columns have none."""
+    pd.read_parquet(path).rename(columns={"layer": "layEr"}).to_parquet(path)
+
+
+def test_a_column_of_another_name_is_damage(trained: list, capsys: pytest.CaptureFixture) -> None:
+    params = small_params(BUDGET)
+    train_cells(params, *WORDS)
+    before = evaluate_cells(params, "video", "ucsd")
+    file = sorted((store.root() / "scores").glob("*.parquet"))[0]
+    rename_a_column(file)
+    assert [why for place, why in integrity.survey(store.root()) if place == file] == ["ValueError reading it"]
+    pd.testing.assert_frame_equal(evaluate_cells(params, "video", "ucsd"), before)
+    assert capsys.readouterr().err.count("is damaged") == 1
+
+
+def test_a_gpu_that_is_full_in_tests_is_told_what_to_lower_there(
+    trained: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params = small_params(BUDGET)
+    train_cells(params, *WORDS)
+
+    def full(*args: object, **options: object) -> None:
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr("descent.tasks.video.evaluate.sweep", full)
+    with pytest.raises(UserError, match=r"testing \d+ cells of ucsd-\w+: lower evaluation\.batch"):
+        evaluate_cells(params, "video", "ucsd")
+
+
+def test_a_stack_that_is_finished_while_the_store_is_looked_at_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stacks = tmp_path / "store" / "stacks"
+    stacks.mkdir(parents=True)
+    for name in ("a.json", "b.json"):
+        (stacks / name).write_text("[]")
+    stacked = integrity.stacked
+
+    def finished(file: Path) -> list[str]:
+        if file.name == "a.json":
+            file.unlink()
+        return stacked(file)
+
+    monkeypatch.setattr(integrity, "stacked", finished)
+    assert [place.name for place, _ in integrity.survey(tmp_path / "store")] == ["b.json"]
+
+
 def test_scores_that_another_host_has_just_written_are_waited_for(
     trained: list, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -99,6 +100,18 @@ def test_a_store_is_in_use_while_some_process_has_a_right(
     assert not store.in_use(), "its holder was killed"
     prune_store.main()
     assert "0 kept, 0 gone" in capsys.readouterr().out
+
+
+def test_a_lease_of_a_host_that_is_gone_does_not_keep_a_store_in_use_for_ever() -> None:
+    with holder(60) as process:
+        [lease] = Path(".cells/locks").glob("*.lease")
+        process.send_signal(signal.SIGSTOP)
+        written = lease.read_text().replace(platform.node(), "a-host-that-is-gone")
+        process.kill()
+    lease.write_text(written)
+    began = time.monotonic()
+    assert "a-host-that-is-gone" in written and not store.in_use()
+    assert time.monotonic() - began > 0.9 * store.LEASE
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ from descent.training.devices import free_memory
 from descent.training.loop import Task
 
 COPIES = 5  # of what trains: weights, gradients, Adam's two moments, the weights to report
-KEPT = 3  # times that a finished cell lies on the disk: the store, the stage's folder, DVC's cache
+KEPT = 2  # times that a finished cell lies on the disk: DVC's cache is no copy where the file system has links
 
 
 @dataclass(frozen=True)

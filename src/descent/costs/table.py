@@ -8,12 +8,12 @@ from descent.costs import devices, extrapolated
 from descent.costs.parts import Costs, Part
 
 RESTS_ON = (
-    "Finished cells are taken off where the data are prepared. Models that a stage trains together fill each "
-    "other's gaps, and need less time. Stacks that share a GPU count as one after another; in memory they are "
-    "together, each with its data. Memory is beside the 0.4 GB of Python and torch a process; disk is of cells, "
-    "in the store, in data/runs and in DVC's cache. Steps are timed uncompiled, and replayed where training would "
-    "replay them. Downloads, preparation, tests on other data sets, figures, completions and the judge are not in "
-    "it."
+    "Finished cells are taken off where the data are prepared, and their scoring with them, be it done or not. "
+    "Models that a stage trains together fill each other's gaps, and need less time. Stacks that share a GPU "
+    "count as one after another; in memory they are together, each with its data. Memory is beside the 0.4 GB of "
+    "Python and torch a process; disk is of cells, in the store and in data/runs, of which DVC's cache is no copy "
+    "where the file system has links. Steps are timed uncompiled, and replayed where training would replay them. "
+    "Downloads, preparation, tests on other data sets, figures, completions and the judge are not in it."
 )
 COLUMNS = (
     f"{'part':<34}{'cells':>6}{'to do':>6}{'steps':>8}{'training':>10}{'scoring':>10}{'memory':>9}{'disk':>9}"

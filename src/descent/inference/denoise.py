@@ -16,13 +16,14 @@ from descent.errors import UserError
 from descent.inference import pictures, trained
 from descent.tasks.common.items import budget_of
 from descent.tasks.video import data
-from descent.tasks.video.clips import clip_at, frame_rate, read_frames
+from descent.tasks.video.clips import Clip, clip_at, frame_rate, read_frames
 from descent.tasks.video.feed import sigma
 from descent.training.noise import TEST, Stream
 
 OUT = Path("data/denoised")
 
 FRAMES_AT_ONCE = 16  # of models that see whole frames
+LONGEST = 10_000  # frames of a clip, which is denoised in memory
 OWN = 2**32 - 7  # the second number of the key of this noise, which no clip of a sweep has
 
 
@@ -45,7 +46,7 @@ def clip(params: Params, source: Path, folder: Path, gamma: float) -> list[str]:
     cell, net = trained.load(params, folder, "video")
     frame = params.video.frame
     budget = budget_of(params, cell.model)
-    given = np.concatenate([*read_frames(own, frame.size)])
+    given = _whole(own, frame.size)
     learned = data.load(paths.prepared_folder(params, "video", cell.dataset, cell.model))
     seen = noisy(given, gamma, sigma(params, learned))
     found = denoise(net, seen, load("models", cell.model).INPUTS, budget.tokens, frame.patch)
@@ -56,6 +57,17 @@ def clip(params: Params, source: Path, folder: Path, gamma: float) -> list[str]:
     rmse = [255 * (answer - clean).square().mean().sqrt().item() for answer in (seen, found)]
     told = [f"{len(given)} frames of {frame.size}x{frame.size}, by {folder}", *map(str, written)]
     return [*told, "RMSE in gray levels: {:.2f} with noise, {:.2f} denoised".format(*rmse)] if gamma else told
+
+
+def _whole(clip: Clip, size: int) -> UInt8[np.ndarray, "frames size size"]:
+    """Raises UserError for more than LONGEST frames, of which each takes half a megabyte before it is written."""
+    parts, count = [], 0
+    for part in read_frames(clip, size):
+        parts.append(part)
+        count += len(part)
+        if count > LONGEST:
+            raise UserError(f"{clip.name} has more than {LONGEST:,} frames: cut it, and denoise part by part")
+    return np.concatenate(parts)
 
 
 def noisy(

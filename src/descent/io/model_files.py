@@ -1,6 +1,7 @@
 """The files of a folder that a library loads a model from: all of them in the folder, and all of them known."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,18 @@ def content(folder: Path) -> dict[str, str]:
     """
     _check_inside(folder)
     loaded = [*folder.glob("config.json"), *folder.glob("*.safetensors*"), *folder.glob("*.bin*")]
-    return {path.name: digest_of(path) for path in sorted(path for path in loaded if path.is_file())}
+    return {path.name: _digest(path, *_state(path)) for path in sorted(path for path in loaded if path.is_file())}
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@cache
+def _digest(path: Path, *state: int) -> str:
+    """Of a file in this state: every cell of a model asks for it, and it may be of gigabytes."""
+    return digest_of(path)
 
 
 def _check_inside(folder: Path) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import active_children, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -21,6 +21,7 @@ from descent.errors import UserError
 from descent.io.failures import reason
 
 ENDING = {signal.SIGINT, signal.SIGTERM}
+QUOTA = Path("/sys/fs/cgroup/cpu.max")
 GRACE = 0.8  # seconds that workers have to put away what they have half written
 Answer = TypeVar("Answer")
 
@@ -58,8 +59,17 @@ def end_with(parent: int) -> None:
 
 
 def cores() -> int:
-    """The processor's cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """The processor's cores that this process may use, be it bound to them or a container given their time."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(bound, _quota())
+
+
+def _quota() -> int:
+    """The cores whose time a container of Linux may use, whole ones and at least one; of no container many."""
+    with suppress(OSError, ValueError):  # "max 100000" where there is no limit
+        time_of, period = map(int, QUOTA.read_text().split())
+        return max(1, time_of // period)
+    return sys.maxsize
 
 
 def processor() -> str:

@@ -1,14 +1,14 @@
 """Published parts once more: which the verdicts rest on, what they cost here, and each as an experiment of DVC.
 
 A part is the params.yaml that is published beside it. It runs in a folder of its own (`dvc exp run --temp`), so
-that this checkout stays as it is, and takes what is finished from this checkout's store: it may be stopped at any
-time.
+that this checkout's results stay as they are (its params.yaml is the part's until DVC has ended, which takes it
+from there), and takes what is finished from this checkout's store: it may be stopped at any time.
 """
 
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 import dvc.api
 import pandas as pd
 import yaml
+from filelock import FileLock, Timeout
 
 from descent import config, inventory
 from descent.analysis import parts
@@ -31,6 +32,7 @@ from descent.report.evidence import ROOT
 
 FILE = Path("params.yaml")
 KEPT = Path("params.yaml.kept")  # the user's, while FILE is a part's; git ignores it
+MARK = f"# of a published part, while `make programme` runs it: change {KEPT}, which is yours\n"
 CARD = "data/scorecard.csv"
 ALL = "all"  # that the primary claims are judged on
 COLUMNS = f"{'part':<18}{'cells':>6}{'to do':>6}{'training':>10}{'scoring':>10}  what it holds"
@@ -90,29 +92,56 @@ def run(folder: Path, params: Params) -> None:
     meanwhile stays.
 
     Raises:
-        UserError: it ended before its end; what it said stands above.
+        UserError: it ended before its end, and what it said stands above; or another runs here.
     """
+    with _alone():
+        _run(folder, params)
+
+
+def _run(folder: Path, params: Params) -> None:
     before = FILE.read_text(encoding="utf-8")
     values = yaml.safe_load((folder / FILE.name).read_text(encoding="utf-8"))
     values |= {"local_data": params.local_data, "device": params.device}
     words = ["exp", "run", "--temp", "--force", "--name", experiment(folder)]
-    asked = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+    asked = MARK + yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
     write_text(KEPT, before)
     try:
         write_text(FILE, asked)
         ended = subprocess.run([sys.executable, "-m", "dvc", *words], check=False).returncode
     finally:
         if FILE.read_text(encoding="utf-8") == asked:
-            restore()
+            KEPT.replace(FILE)
         KEPT.unlink(missing_ok=True)
     if ended:
         raise UserError(f"{folder.name} did not end; what is finished is kept: run the same command again")
 
 
 def restore() -> None:
-    """Put back the user's params.yaml, which a run that was killed has left in KEPT."""
-    with suppress(FileNotFoundError):
+    """Put back the user's params.yaml, which a run that was killed has left in KEPT.
+
+    Raises:
+        UserError: another runs here; or FILE is no part's any more, and whose it is only its user knows.
+    """
+    if not KEPT.exists():
+        return
+    with _alone():
+        if FILE.exists() and not FILE.read_text(encoding="utf-8").startswith(MARK):
+            raise UserError(
+                f"a run of `make programme` was killed and {FILE} has been changed since; what it was before that "
+                f"run is {KEPT}: move it back, or remove it"
+            )
         KEPT.replace(FILE)
+        print(f"{FILE} is yours again, which a run that was killed had left in {KEPT}")
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Two at a time would take each other's params.yaml for the user's."""
+    try:
+        with FileLock(f"{KEPT}.lock", timeout=0):
+            yield
+    except Timeout:
+        raise UserError("another `make programme` runs in this checkout: wait for its end") from None
 
 
 def experiment(folder: Path) -> str:

@@ -1,7 +1,9 @@
 """The line that a training stage begins with on real data, where it may take hours."""
 
+import os
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
 
 from descent.config import Params
@@ -26,12 +28,12 @@ def announce(params: Params, *words: str) -> None:
     """
     real = not all("generate" in source for source in params.budget.data.values())
     if words and real and params.executor == "local":
-        with suppress(OSError, subprocess.SubprocessError):
-            command = [sys.executable, "-m", "stages.ahead", *words]
+        # In a folder of its own, since where it is not ready in time it cannot remove what stands in for data.
+        with suppress(OSError, subprocess.SubprocessError), tempfile.TemporaryDirectory() as place:
+            command, own = [sys.executable, "-m", "stages.ahead", *words], os.environ | {"TMPDIR": place}
             # A session of its own: Ctrl-C is for the stage, which ends it.
-            found = subprocess.run(
-                command, stderr=subprocess.PIPE, timeout=PATIENCE, start_new_session=True, check=False
-            )
+            how = {"stderr": subprocess.PIPE, "timeout": PATIENCE, "start_new_session": True, "env": own}
+            found = subprocess.run(command, check=False, **how)
             if found.returncode == UNTESTABLE:
                 told = found.stderr.decode(errors="replace").strip()
                 raise UserError(f"nothing was trained, since it could not be tested: {told}")

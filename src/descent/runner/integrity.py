@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from descent.analysis import results
 from descent.io.folders import abandoned, digest_of
 from descent.runner.stored import RECORD
 
@@ -21,6 +22,7 @@ APART = {"locks", "scores", "stacks"}  # folders of the store that are no cells
 # What is no damage: another user, or this one at another time or once the drive is back, reads the same file.
 REFUSED = (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 ELSEWHERE = (*REFUSED, errno.EIO, errno.ESTALE, errno.ETIMEDOUT)
+UNREAD = (OSError, ValueError, KeyError, TypeError)  # what readers of tables raise of one that is damaged
 
 
 def sealed(place: Path, record: dict[str, Any]) -> str:
@@ -76,10 +78,22 @@ def scores(file: Path) -> pd.DataFrame | None:
     if not file.exists():
         return None
     try:
-        return pd.read_parquet(file, page_checksum_verification=True)
-    except (OSError, ValueError, KeyError) as error:
+        return _scores(file)
+    except UNREAD as error:
         set_aside(file, damage(error))
         return None
+
+
+def _scores(file: Path) -> pd.DataFrame:
+    """The rows of a file of scores.
+
+    Raises:
+        ValueError: columns of other names. Pages have checksums, and their names have none.
+    """
+    table = pd.read_parquet(file, page_checksum_verification=True)
+    if list(table) != list(results.COLUMNS):
+        raise ValueError("columns that were not written")
+    return table
 
 
 def survey(root: Path) -> Iterator[tuple[Path, str]]:
@@ -93,13 +107,14 @@ def survey(root: Path) -> Iterator[tuple[Path, str]]:
             yield place, "a killed run left it"
     for file in sorted((root / "scores").glob("*.parquet")):
         try:
-            pd.read_parquet(file, page_checksum_verification=True)
+            _scores(file)
             yield file, ""
-        except (OSError, ValueError, KeyError) as error:
+        except UNREAD as error:
             yield file, damage(error)
     for file in sorted((root / "stacks").iterdir()) if (root / "stacks").is_dir() else []:
         if file.suffix == ".json":
-            yield file, "" if stacked(file) else "it names no cells"
+            with suppress(FileNotFoundError):  # its stack is finished meanwhile
+                yield file, "" if stacked(file) else "it names no cells"
         elif file.suffix == ".pt":
             yield file, _seal_broken(file)
 
@@ -123,15 +138,15 @@ def seal(file: Path) -> None:
         os.fsync(end.fileno())
 
 
-def unsealed(file: Path) -> memoryview:
-    """What a file held that `seal` sealed; a view, since a checkpoint may be as large as memory allows once.
+def unsealed(file: Path) -> bytes:
+    """What a file held that `seal` sealed; in memory once, and no more of it in an io.BytesIO of it.
 
     Raises:
         ValueError: it is not what was written.
     """
-    content = memoryview(file.read_bytes())
-    inner = content[:-SEAL]
-    digest = content[-SEAL:]
+    with file.open("rb") as content:
+        inner = content.read(max(file.stat().st_size - SEAL, 0))
+        digest = content.read()
     if hashlib.sha256(inner).digest() != digest:
         raise ValueError("it is not what was written")
     return inner

@@ -16,6 +16,7 @@ from torch import nn
 from descent.analysis import results
 from descent.analysis.select import TRAINED
 from descent.cells import WHY, Cell
+from descent.errors import UserError
 from descent.io.progress import Bar
 from descent.primal_dual.constraints import relative_violations
 from descent.primal_dual.problem import Problem
@@ -33,6 +34,10 @@ COMPUTES = (  # numbers of a score file
     "descent.analysis.select",
     "descent.analysis.replicates",
     "descent.analysis.bootstrap",
+)
+TOO_LARGE = (
+    "the GPU is out of memory testing {} cells of {}: lower evaluation.batch in the section of their task, or end "
+    "other programs on the GPU, and run the same command again; nothing is trained anew"
 )
 Row = dict[str, object]
 # Shift by shift, the rows of each cell of a stack; None of one that is not tested.
@@ -183,11 +188,14 @@ def _score_stack(
     weights = [Stored(runs / cell.name).weights for cell in stack]
     net = build(stack)
     net.load_state_dict({name: torch.stack([own[name] for own in weights]) for name in weights[0]})
-    for shift, measured in scoring.measure(net.eval(), stack, shifts, progress):
-        for cell, tested in zip(stack, measured, strict=True):
-            rows = _with_training(runs, scoring, cell, tested, settings[cell], tolerance, shift)
-            table = pd.DataFrame(rows).assign(profile=scoring.profile, shift=shift, **vars(cell))
-            results.write(table, files[shift, cell])
+    try:
+        for shift, measured in scoring.measure(net.eval(), stack, shifts, progress):
+            for cell, tested in zip(stack, measured, strict=True):
+                rows = _with_training(runs, scoring, cell, tested, settings[cell], tolerance, shift)
+                table = pd.DataFrame(rows).assign(profile=scoring.profile, shift=shift, **vars(cell))
+                results.write(table, files[shift, cell])
+    except torch.OutOfMemoryError:
+        raise UserError(TOO_LARGE.format(len(stack), f"{stack[0].dataset}-{stack[0].model}")) from None
 
 
 def _with_training(

@@ -199,13 +199,16 @@ def file_lock(name: str, label: str = "") -> Iterator[None]:
 
 
 def in_use() -> bool:
-    """Whether some process has the right to an item or a stack now: a run is training."""
+    """Whether some process has the right to an item or a stack now: a run is training.
+
+    A lease is watched for as long as one lasts: its holder's host may be gone.
+    """
     places = [*(root() / "locks").glob("*")]
-    locks = [FileLock(place) for place in places if place.suffix == ".lock"]
-    locks += [SoftFileLease(place, lease_duration=LEASE) for place in places if place.suffix == ".lease"]
-    for lock in locks:
+    leases = [SoftFileLease(place, lease_duration=LEASE) for place in places if place.suffix == ".lease"]
+    locks = [(FileLock(place), 0.0) for place in places if place.suffix == ".lock"]
+    for lock, patience in [*locks, *((lease, 1.1 * LEASE) for lease in leases)]:
         try:
-            lock.acquire(timeout=0)
+            lock.acquire(timeout=patience)
         except Timeout:
             return True
         lock.release()
