@@ -31,7 +31,9 @@ META = {
     "frames": {"train": 300, "validation": 60, "test": 120},
     "clips": {"train": [["a", 0, 300]], "validation": [["b", 0, 60]], "test": [["c", 0, 60], ["d", 60, 60]]},
 }
-README = "# Title\n<!-- evidence -->\nold words\n<!-- /evidence -->\nthe rest\n"
+README = (
+    "# Title\n<!-- evidence -->\nold words\n<!-- /evidence -->\n<!-- size -->\nold\n<!-- /size -->\nthe rest\n"
+)
 
 MODELS = pd.DataFrame(
     [

@@ -7,10 +7,10 @@ from descent.analysis import effects, epochs, grounds, kinds, levels, scorecard,
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
-from descent.report import evidence, held, programme, published, reproduction
+from descent.report import evidence, held, paper_size, programme, published, reproduction
 
 README = Path("README.md")
-BLOCK = re.compile(r"(<!-- evidence -->\n).*?(<!-- /evidence -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (?P<name>evidence|size) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
 
 
 def publish(params: Params) -> Path:
@@ -70,13 +70,21 @@ def publish(params: Params) -> Path:
     }
     folder = evidence.ROOT / evidence.folder_name(params, metas, made)
     evidence.write(folder, texts, tables, (pairs, facts), pictures)
-    _begin_readme(programme.write(evidence.ROOT, params))
+    begin_readme(evidence.ROOT, params)
     return folder
 
 
-def _begin_readme(words: str) -> None:
-    """Put the words between the README's markers, where it has them."""
+def begin_readme(root: Path, params: Params) -> None:
+    """Have the README say what all published parts of the profile say, between its markers, where it has them.
+
+    Raises:
+        UserError: as of programme.write.
+    """
+    words = {"evidence": programme.write(root, params)}
+    words["size"] = paper_size.table(
+        [folder for own in programme.parted(root, params.profile) for folder in own], params
+    )
     text = README.read_text(encoding="utf-8") if README.exists() else ""
-    changed = BLOCK.sub(lambda found: f"{found[1]}{words}\n{found[2]}", text)
+    changed = BLOCK.sub(lambda found: f"{found[1]}{words[found['name']]}\n{found[3]}", text)
     if changed != text:
         write_text(README, changed)

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,9 +17,8 @@ from descent.analysis.select import TRAINED
 from descent.cells import WHY, Cell
 from descent.errors import UserError
 from descent.io.progress import Bar
-from descent.primal_dual.constraints import relative_violations
 from descent.primal_dual.problem import Problem
-from descent.runner import diagnostics, integrity, store
+from descent.runner import diagnostics, held, integrity, store
 from descent.runner.executor import Job, Work, jobs, run_all
 from descent.runner.fingerprint import digest
 from descent.runner.items import Item
@@ -30,6 +28,7 @@ from descent.training.arm import Setting
 COMPUTES = (  # numbers of a score file
     __name__,
     "descent.runner.diagnostics",
+    "descent.runner.held",
     "descent.runner.stored",
     "descent.analysis.select",
     "descent.analysis.replicates",
@@ -213,48 +212,10 @@ def _with_training(
     rows = tested if tested and record["epoch"] and not record["diverged"] else []
     if shift != TRAINED:
         return rows
-    at_eps = _held(scoring, cell, "test", _losses_at_eps(cell, rows), tolerance) if tested is not None else []
+    problem = scoring.problem(cell)
+    own = [] if tested is None else held.rows("test", cell, held.losses_at_eps(cell, rows), problem, tolerance)
     stored = Stored(runs / cell.name)
     losses = stored.validation_losses
     warmup = getattr(setting.values, "warmup_epochs", 0)
-    of_training = _training(scoring, cell, record, losses, setting, tolerance)
-    return [*rows, *at_eps, *of_training, *diagnostics.rows(stored, cell, tolerance, warmup)]
-
-
-def _training(
-    scoring: Scoring, cell: Cell, record: dict, losses: Sequence[float], setting: Setting, tolerance: float
-) -> Iterable[Row]:
-    """What training and validation say of a cell."""
-    for layer, value in enumerate(losses):
-        yield _row("validation", cell, layer, "validation_loss", value)
-    for row in _held(scoring, cell, "validation", losses, tolerance):
-        lost = record["diverged"] and row["metric"] == "feasible"  # whatever it held to before
-        yield row | {"value": 0.0} if lost else row
-    numbers = {"diverged": record["diverged"], "epoch": record["epoch"], "lr": setting.lr}
-    chosen = setting.values.model_dump(include=set(results.METRICS))  # what a search or a study may have chosen
-    for name, value in (numbers | chosen).items():
-        yield _row("validation", cell, cell.layers, name, value)
-
-
-def _row(split: str, cell: Cell, layer: int, metric: str, value: float | int) -> Row:
-    return {"split": split, "gamma": cell.eps, "layer": layer, "metric": metric, "value": float(value)}
-
-
-def _losses_at_eps(cell: Cell, tested: Iterable[Row]) -> list[float]:
-    losses = [row for row in tested if row["metric"] == "loss" and row["gamma"] == cell.eps]
-    return [row["value"] for row in sorted(losses, key=lambda row: row["layer"])]
-
-
-def _held(scoring: Scoring, cell: Cell, split: str, losses: Sequence[float], tolerance: float) -> Iterable[Row]:
-    """The relative violations of a split's losses at the training level, and whether the cell is feasible."""
-    worst, constraints = math.inf, scoring.problem(cell)  # without losses, having diverged, it is not
-    if constraints is None:
-        return
-    if len(losses):
-        v = relative_violations(torch.tensor(losses, dtype=torch.float64)[None], constraints)[
-            0, constraints.cap_layer :
-        ]
-        worst = v.max().item()
-        for layer, value in enumerate(v.tolist(), start=constraints.cap_layer):
-            yield _row(split, cell, layer, "violation", value)
-    yield _row(split, cell, cell.layers, "feasible", worst <= tolerance)
+    of_training = held.of_training(cell, record, losses, setting, problem, tolerance)
+    return [*rows, *own, *of_training, *diagnostics.rows(stored, cell, tolerance, warmup)]

@@ -113,7 +113,7 @@ def test_the_readme_begins_with_it_between_its_markers_alone(project: Path) -> N
     stage.main()
     text = Path("README.md").read_text()
     assert text.startswith("# Title\n<!-- evidence -->\n**") and " on real data" in text.splitlines()[2]
-    assert text.endswith("<!-- /evidence -->\nthe rest\n")
+    assert text.endswith("<!-- /evidence -->\n<!-- size -->\n\n<!-- /size -->\nthe rest\n"), "no part is so large"
     assert "old words" not in text and "(data/evidence/fig_forest.png)" in text
     stage.main()
     assert Path("README.md").read_text() == text

@@ -1,0 +1,95 @@
+"""What was trained at the paper's size: published parts whose frames and dictionaries are as large as its own."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from descent.analysis import grounds, parts
+from descent.analysis.grounds import VARIANT
+from descent.analysis.preconditions import PLACE
+from descent.analysis.scorecard import scores
+from descent.analysis.select import select
+from descent.analysis.verdicts import LEVEL, Estimate
+from descent.analysis.wording import signed
+from descent.config import Params
+from descent.report.markdown import pipe
+from descent.report.sections import ABSENT, label
+
+SIZE, PATCH, ATOMS = 160, 16, 1024  # C.1
+HEADER = (
+    "run",
+    "model",
+    "plain training has",
+    "learning rates, constrained / plain",
+    "gain out of distribution, %",
+    "in distribution, %",
+    "pairs",
+    "lost, constrained / plain",
+)
+OUT, WITHIN = "video_ood", "video_cost"  # with `_paper` where the arms have unlike capacity
+
+
+def table(folders: Sequence[Path], params: Params) -> str:
+    """A row for each model of each part of that size; empty where there is no such part.
+
+    What our arm gains over the baseline, with the 95 % interval, is of the seeds of which neither arm's cell was
+    lost: where a lost one counted as the map to zero it would tell of nothing else.
+    """
+    rows = [row for folder in folders for row in _rows(folder, params)]
+    return pipe(HEADER, rows) if rows else ""
+
+
+def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
+    told = yaml.load((folder / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+    if (told["video"]["frame"]["size"], told["video"]["frame"]["patch"]) != (SIZE, PATCH):
+        return
+    pairs, facts = grounds.load(folder)
+    cells = select(parts.cells([folder]), experiment="video")
+    for place in pairs.loc[pairs["claim"].str.startswith(OUT), VARIANT].drop_duplicates().to_dict("records"):
+        if _atoms(told, place["model"]) < ATOMS:
+            continue
+        arms = [
+            select(cells, arm=arm, **place).set_index("seed")
+            for arm in (params.comparison.ours, params.comparison.baseline)
+        ]
+        lost = [arm["diverged"].astype(bool) for arm in arms]
+        left = set(lost[0].index[~lost[0]]) & set(lost[1].index[~lost[1]])
+        own = select(pairs[pairs["seed"].isin(left)], **place)
+        yield [
+            f"[{folder.name}]({(folder / 'REPORT.md').as_posix()})",
+            f"{label(params, 'models', place['model'])}, L = {place['layers']}, "
+            f"{label(params, 'tasks.video.datasets', place['dataset'])}",
+            _capacity(*arms),
+            " / ".join(f"{arm['lr'].iloc[0]:g}" for arm in arms),
+            *(_gain(own, facts, claim, sign) for claim, sign in ((OUT, 1), (WITHIN, -1))),
+            len(left),
+            f"{lost[0].sum()} / {lost[1].sum()} of {len(arms[0])}",
+        ]
+
+
+def _atoms(told: dict[str, Any], model: str) -> int:
+    """Of a model's dictionaries; none of one that has no dictionary."""
+    budget = told["profiles"][told["profile"]]["video"]["models"].get(model, {})
+    return int(budget.get("atoms", told["models"].get(model, {}).get("atoms", 0)))
+
+
+def _capacity(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
+    share = theirs["parameters"].iloc[0] / ours["parameters"].iloc[0]
+    return "as many weights" if share == 1 else f"{100 * share:.0f} % of the weights"
+
+
+def _gain(pairs: pd.DataFrame, facts: pd.DataFrame, claim: str, sign: int) -> str:
+    """In percent, with its interval where there are three pairs or more: of two it is as wide as can be."""
+    own = pairs[pairs["claim"].isin([claim, f"{claim}_paper"])]
+    if own.empty:
+        return ABSENT
+    fact = select(facts, **own.iloc[0][["claim", *PLACE]]).iloc[0]
+    found = Estimate.of(sign * scores(own)[1][0], int(fact["resampled"]))
+    value = signed(100 * float(found.value))
+    if found.seeds < 3:
+        return value
+    low, high = (signed(100 * float(end)) for end in found.interval(LEVEL))
+    return f"{value} ({low} to {high})"
