@@ -39,6 +39,16 @@ def test_the_means_over_levels_are_the_gains_of_the_controls_and_lost_cells_coun
     assert whole["constrained"] < -0.1 and np.isfinite(found["gain"]).all()
 
 
+def test_a_lost_trial_that_saw_no_test_data_has_no_score() -> None:
+    params = training_params({"study.controls.tested": False})
+    results = with_training(fake_results(params), params)
+    results = results[(results["experiment"] != "controls") | (results["split"] != "test")]
+    change(results, 1.0, experiment="controls", arm="constrained", seed=2, metric="diverged")
+    assert select(levels.table(results, params), experiment="controls").empty
+    tested = training_params()
+    assert len(select(levels.table(results, tested), experiment="controls")), "of a study that was tested it would"
+
+
 def test_where_there_is_no_baseline_there_is_no_gain() -> None:
     params = training_params()
     results = with_training(fake_results(params), params)

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from descent.analysis import parts, sensitivity
+from descent.analysis.select import select
 from descent.report import programme
 
 ROOT = Path(__file__).parents[2] / "data/evidence"
@@ -42,6 +43,18 @@ def test_every_average_and_every_setting_has_a_row() -> None:
     assert {place: value - 2.5 for place, value in alone.items()} == pytest.approx(EFFECTS)
     half = stats.t.ppf(0.975, 5) * np.std(SEEDS, ddof=1) / np.sqrt(6)
     assert (found["high"] - found["estimate"]).tolist() == pytest.approx([half] * len(found))
+
+
+def test_a_setting_alone_has_the_items_of_its_own_data_set() -> None:
+    made = pairs(EFFECTS)
+    made["effect"] += made["resample"].map({0: 0.0, 1: -9.0, 2: 2.0, 3: 9.0})  # what items do to all seeds
+    few = facts().assign(resampled=[3, 3, 12])  # of the claim the fewest
+    alone = [
+        select(sensitivity.table(made, told), average=sensitivity.ALONE)
+        for told in (few, facts().assign(resampled=12))
+    ]
+    ours, theirs = (own.set_index(["dataset", "layers"])["high"] for own in alone)
+    assert ours["ucsd"].tolist() == theirs["ucsd"].tolist() and (ours["avenue"] > theirs["avenue"]).all()
 
 
 def test_no_row_says_the_same_as_another() -> None:

@@ -62,6 +62,15 @@ def test_what_is_judged_alone_joins_no_claim_and_is_told_with_its_alpha_and_verd
     cells.assign(diverged=cells["arm"] == "unconstrained").to_csv(folders[1] / "cells.csv", index=False)
     lost = f"alpha = 0.07; {count // 2} of {count} cells diverged, and count as if they had learned nothing): "
     assert "diverged" not in told and lost in each_part.alone(folders[1:], real_params())
+    models = pd.read_csv(folders[1] / "models.csv")
+    models = models[models["claim"] == "video_ood"]
+    models = pd.concat(
+        [models.assign(datasets=name, estimate=value) for name, value in (("ucsd", 0.5), ("avenue", 0.7))]
+    )
+    models.to_csv(folders[1] / "models.csv", index=False)
+    several = each_part.alone(folders[1:], real_params())
+    assert f"{names[1]} (UT on UCSD and Avenue, alpha = 0.07" in several
+    assert "(UT on UCSD 50 % " in several and "UT on Avenue 70 % " in several
     card = pd.read_csv(folders[1] / "claims.csv")
     card[card["group"] != "primary"].to_csv(folders[1] / "claims.csv", index=False)
     assert each_part.alone(folders[1:], real_params()) == "", "it says nothing of a primary claim"

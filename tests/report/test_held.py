@@ -9,6 +9,7 @@ from descent.analysis.results import ABSENT
 from descent.report import held
 from tests.fakes.results import fake_params
 
+ARMS = ["constrained", "unconstrained"]
 CELL = {
     "profile": "demo",
     "experiment": "video",
@@ -131,6 +132,9 @@ def test_the_share_that_is_feasible_grows_with_the_tolerance_and_shared_or_lost_
     rows += [rows[0] | {"arm": "unconstrained", "worst_violation": 3.0}]
     found = held.by_tolerance(pd.DataFrame(rows), fake_params()).set_index("alpha")
     assert found["cells"].to_dict() == {0.25: 5, 0.5: 1} and (found["tolerance"] == 0.02).all()
+    other = [row | {"arm": "constrained_range"} for row in rows[:5]]
+    both = held.by_tolerance(pd.DataFrame(rows + other), fake_params({"arms": [*ARMS, "constrained_range"]}))
+    assert both.set_index("alpha")["cells"].to_dict() == {0.25: 10, 0.5: 1}, "each arm's cells are its own"
     shares = found.loc[0.25, ["at_zero", "at_half", "at_tolerance"]].tolist()
     assert shares == pytest.approx([0.2, 0.4, 0.6])
     assert found.loc[0.25, "worst"] == pytest.approx(0.01)

@@ -176,6 +176,9 @@ def scored(results: pd.DataFrame, params: Params) -> tuple[pd.DataFrame, pd.Data
     errs as the zero map, or guesses.
     """
     known = measured(select(results, shift=TRAINED, bin=0.0))
+    # A lost cell would have its place's score, also of trials, whose others were tested on nothing.
+    trials = [name for name in params.studies if not params.studied(name).tested]
+    known = known[~known["experiment"].isin(trials)]
     errors = sweep(known, "rmse", params)
     errors = as_zero(errors[errors["arm"].isin([*params.components["arms"], ZERO])], known)
     logs = errors.assign(value=-np.log(errors["value"]))

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from descent.analysis import preconditions, verdicts
 from descent.analysis.claims import CLAIMS
 from descent.analysis.grounds import VARIANT, WHOLE, left_in, passing
+from descent.analysis.preconditions import PLACE
 from descent.analysis.scorecard import scores
 from descent.analysis.verdicts import LEVEL, Estimate
 
@@ -38,8 +39,10 @@ def table(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
         own = left_in(pairs[pairs["claim"] == name], passing(told))
         [items] = told[told["model"] == WHOLE]["resampled"]
         rows += _averaged(own, int(items), {"claim": name})
+        of_place = told.groupby(PLACE)["resampled"].min()
         for place, alone in own.groupby(VARIANT, sort=True):
-            rows += _alone(alone, int(items), {"claim": name} | dict(zip(VARIANT, place, strict=True)))
+            named = {"claim": name} | dict(zip(VARIANT, place, strict=True))
+            rows += _alone(alone, int(of_place[named["dataset"], named["model"]]), named)
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

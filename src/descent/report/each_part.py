@@ -128,10 +128,10 @@ def _asked(folder: Path, models: pd.DataFrame, params: Params) -> str:
     """The models of a run with their data sets, and the alpha that it asked each for."""
     own = config.load(folder / "params.yaml")
     words = []
-    for row in models.drop_duplicates("model").to_dict("records"):
-        sets = row["datasets"].split(", ")
-        alpha = own.objective(own.comparison.ours, sets[0], row["model"])["alpha"]
-        words.append(f"{row['model']} on {listed(sets)}, alpha = {alpha:g}")
+    for model, rows in models.groupby("model", sort=False):
+        sets = list(dict.fromkeys(", ".join(rows["datasets"]).split(", ")))
+        alpha = own.objective(own.comparison.ours, sets[0], model)["alpha"]
+        words.append(f"{model} on {listed(sets)}, alpha = {alpha:g}")
     return in_words(params.components, "; ".join(words))
 
 
@@ -146,7 +146,13 @@ def _lost(folder: Path, models: pd.DataFrame, params: Params) -> str:
 
 def _alone(row: Mapping[str, Any], models: pd.DataFrame, params: Params) -> str:
     """What a run says of a claim, and of several models what each says."""
-    each = [f"{label(params, 'models', one['model'])} {with_interval(one)}" for one in models.to_dict("records")]
+    several = models["model"].duplicated().any()  # on some data sets a model passes, on others it does not
+    each = [
+        f"{label(params, 'models', one['model'])}"
+        + (f" on {in_words(params.components, one['datasets'])}" if several else "")
+        + f" {with_interval(one)}"
+        for one in models.to_dict("records")
+    ]
     beside = f" ({', '.join(each)})" if len(each) > 1 else ""
     return f"*{row['statement']}*: {with_interval(row)}, *{row['verdict']}*{beside}"
 
@@ -195,4 +201,4 @@ def _at_one_rate(folder: Path, params: Params) -> Iterator[str]:
             f"({held.sum()[row.varied]:.0f} of {held.size()[row.varied]})"
             for row in rows.itertuples()
         ]
-        yield f"{label(params, 'models', study['model'])} {listed(gains)}"
+        yield f"{label(params, 'models', study['model'])} in {folder.name} {listed(gains)}"

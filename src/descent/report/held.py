@@ -56,7 +56,7 @@ def by_tolerance(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     shares = {name: (own["worst"] <= limit).astype(float) for name, limit in limits.items()}
     own = own.assign(**shares)
     own = own.sort_values("study", kind="stable")  # which shares the grid's cells: those count
-    own = own.drop_duplicates(["dataset", "model", "layers", "eps", "seed", "alpha"])
+    own = own.drop_duplicates(["dataset", "model", "arm", "layers", "eps", "seed", "alpha"])
     groups = own.groupby(["model", "alpha"])
     found = groups[[*shares, "tolerance"]].mean().assign(cells=groups.size(), worst=groups["worst"].median())
     return found.reset_index()

@@ -12,7 +12,14 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from descent.analysis.summary import left_out
-from descent.analysis.verdicts import CANNOT_TELL, NO_EFFECT, NOT_REPRODUCED, REPRODUCED, REVERSED
+from descent.analysis.verdicts import (
+    CANNOT_TELL,
+    NO_EFFECT,
+    NOT_REPRODUCED,
+    NOT_TESTED,
+    REPRODUCED,
+    REVERSED,
+)
 from descent.config import Params
 from descent.report import gains, judged, sections
 from descent.report.markdown import pipe
@@ -79,7 +86,7 @@ def report(run: Run) -> str:
         budgets=sections.budgets(params),
         numbers=sections.trained_numbers(run.numbers, params),
         trials=sections.plain(run.trials, params),
-        unlisted=sections.unlisted(run.trials, params),
+        rates=sections.rates(run.cells, params),
         pilots=sections.plain(run.pilots, params),
         cells=sections.cells(run.cells, run.made, params),
         solver=sections.plain(run.solver, params),
@@ -88,6 +95,7 @@ def report(run: Run) -> str:
         averages=judged.averages(card, run.averages, run.solver, params),
         datasets=judged.by_dataset(run.datasets, params),
         selection=sections.plain(run.selection, params),
+        tested=bool((card["verdict"] != NOT_TESTED).any()),
         reproduced=judged.claims(card, [REPRODUCED]),
         failed=judged.claims(card, FAILED),
         undecided=judged.claims(card, [CANNOT_TELL]),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from descent.analysis import tuning
 from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import listed, pipe
@@ -153,10 +154,19 @@ def cells(found: pd.DataFrame, made: Sequence[Mapping[str, Any]], params: Params
     return " ".join(told)
 
 
-def unlisted(trials: pd.DataFrame, params: Params) -> str:
-    """The models in use of whose learning rates there are no trials; empty where there are some of each."""
-    tried = set(trials["model"])
-    return listed([label(params, "models", model) for _, model in in_use(params) if model not in tried])
+def rates(cells: pd.DataFrame, params: Params) -> str:
+    """Of which models the learning rate was searched alike in both arms, of which not, of which it is not told."""
+    tried = set(tuning.trials(cells, params)["model"])
+    models = [model for _, model in in_use(params)]
+    unlike = [model for model in models if model in tried and tuning.uneven(cells, params, model)]
+    alike, rest = [m for m in models if m in tried and m not in unlike], [m for m in models if m not in tried]
+    alike, unlike, rest = ([label(params, "models", model) for model in own] for own in (alike, unlike, rest))
+    words = {
+        f"The learning rate of {listed(alike)} was searched with equally many trials in both arms.": alike,
+        f"That of {listed(unlike)} was not searched alike in both arms.": unlike,
+        f"Of {listed(rest)} this run holds no trials: PROTOCOL.md says where the rates are from.": rest,
+    }
+    return " ".join(sentence for sentence, own in words.items() if own)
 
 
 def figures(shown: Mapping[str, Mapping[str, Any]]) -> str:

@@ -38,7 +38,7 @@ def descending(cells: pd.DataFrame, params: Params) -> str:
             held = _true(cells_of["descending"]) & ~_true(cells_of["diverged"])
             counts.append(f"{held.sum()} of {len(held)} {label(params, 'arms', arm)}")
         words.append(f"{label(params, 'models', model)} ({task}) {listed(counts)}")
-    return f"Cells whose loss falls at every layer, on validation data: {'; '.join(words)}."
+    return f"Cells whose loss falls at every layer that is asked to, on validation data: {'; '.join(words)}."
 
 
 def descent(cells: pd.DataFrame, places: Collection[tuple[str, str]], params: Params) -> str:
@@ -64,9 +64,9 @@ def descent(cells: pd.DataFrame, places: Collection[tuple[str, str]], params: Pa
             f"; of those behind none, {said}" if said else ""
         )
     return (
-        f"Every layer lowers the loss, on validation data, in **{ours['held'].sum()} of {len(ours)} "
-        f"{label(params, 'arms', params.comparison.ours)} models**. Of models of plain training (*ERM*), which is "
-        f"not asked to, it does {said}."
+        "Every layer that is asked to lowers the loss, on validation data, in "
+        f"**{ours['held'].sum()} of {len(ours)} {label(params, 'arms', params.comparison.ours)} models**. Of "
+        f"models of plain training (*ERM*), whose layers are not asked to, they do {said}."
     )
 
 

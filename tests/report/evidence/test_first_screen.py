@@ -123,7 +123,7 @@ def test_gains_at_one_learning_rate_stand_beside_the_claims(
     (folder / "params.yaml").write_text(yaml.safe_dump({"study": study}))
     told = part(behind(params, card(), made_up, folder), "Beside them").strip()
     assert told.endswith(
-        "is of UT -1 points to 2 points at 0.001 (1 of 3) and 1 points to 3 points at 0.004 (3 of 3)."
+        "is of UT in small-1 -1 points to 2 points at 0.001 (1 of 3) and 1 points to 3 points at 0.004 (3 of 3)."
     )
 
 
@@ -191,7 +191,9 @@ def test_a_page_beside_the_parts_says_what_the_verdicts_rest_on(
     assert aside.startswith("Exploratory: published parts and their data sets, each judged by itself, give 4 ")
     assert "(2 reproduced and 2 cannot tell), listed below." in aside, "of those it could test"
     descent = part(words, "Descent").strip()
-    assert descent.startswith("Cells whose loss falls at every layer, on validation data: DUST (video) ")
+    assert descent.startswith(
+        "Cells whose loss falls at every layer that is asked to, on validation data: DUST (video) "
+    )
     assert re.search(r"; UT \(video\) \d+ of \d+ constrained and \d+ of \d+ unconstrained\.$", descent)
     averages = part(words, "Other averages, and each setting")
     assert len(averages.strip().splitlines()) == 2 + 2

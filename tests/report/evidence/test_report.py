@@ -11,6 +11,13 @@ from tests.fakes.results import fake_params
 from tests.fakes.runs import GAINS, LITTLE, TRIALS, part, run
 
 
+def tried(arm: str, lr: float, model: str) -> dict[str, object]:
+    """A cell of a trial of a learning rate."""
+    own = {"experiment": f"rates_{model}", "dataset": "ucsd", "model": model, "layers": 3, "eps": 0.13}
+    numbers = {"validation_loss": 1.0, "worst_violation": 0.0, "diverged": False, "trained": True}
+    return own | {"arm": arm, "lr": lr, "seed": 100} | numbers
+
+
 def test_a_model_is_named_with_what_its_weights_start_from() -> None:
     params = fake_params({"profiles.demo.text.models.distilbert.weights": {"random": {"width": 48}}})
     assert sections.weighted(params, "distilbert") == "DistilBERT (random weights, width 48)"
@@ -46,6 +53,26 @@ def test_the_report_follows_the_verdicts(params: Params, made_up: pd.DataFrame) 
     assert part(report, "Results that do not").count("Statement of") == 4
 
 
+def test_a_report_in_which_nothing_was_tested_says_so_and_not_that_nothing_failed(
+    params: Params, made_up: pd.DataFrame
+) -> None:
+    report = reproduction.report(run(params, card().assign(verdict="not tested", why="no pairs"), made_up))
+    assert report.count("No claim was tested.") == 3
+    assert "No claim failed." not in report and "was decided" not in report
+
+
+def test_rates_are_called_searched_where_trials_of_both_arms_are_listed(params: Params) -> None:
+    both = [tried(arm, lr, "ut") for arm in ("constrained", "unconstrained") for lr in (0.001, 0.002)]
+    own = fake_params({"video.models": ["ut", "dust"], "text.datasets": [], "lm.datasets": []})
+    told = sections.rates(pd.DataFrame(both), own)
+    assert told == (
+        "The learning rate of UT was searched with equally many trials in both arms. "
+        "Of DUST this run holds no trials: PROTOCOL.md says where the rates are from."
+    )
+    unlike = sections.rates(pd.DataFrame([*both, tried("unconstrained", 0.001, "dust")]), own)
+    assert unlike.endswith("in both arms. That of DUST was not searched alike in both arms.")
+
+
 def test_the_report_tells_data_budgets_cells_and_what_lies_beyond(params: Params, made_up: pd.DataFrame) -> None:
     report = reproduction.report(run(params, card(), made_up))
     assert (
@@ -76,14 +103,19 @@ def test_pilots_of_the_margin_are_a_table_and_without_any_there_is_none(
 def test_models_without_a_list_of_trials_are_named(params: Params, made_up: pd.DataFrame) -> None:
     whole = run(params, card(), made_up)
 
-    def told(trials: pd.DataFrame) -> str:
-        return " ".join(reproduction.report(replace(whole, trials=trials)).split())
+    def told(*tried: dict[str, object]) -> str:
+        trials = TRIALS if tried else TRIALS[:0]
+        cells = pd.concat([whole.cells, pd.DataFrame(tried)])
+        return " ".join(reproduction.report(replace(whole, trials=trials, cells=cells)).split())
 
-    assert "in both arms; of DUST this run holds no list of them" in told(TRIALS)
-    assert "in both arms; of UT and DUST this run holds no list of them" in told(TRIALS[:0])
-    assert "Trials of the learning rates" in told(TRIALS) and "Trials of the" not in told(TRIALS[:0])
-    both = pd.concat([TRIALS, TRIALS.assign(model="dust")])
-    assert "searched with equally many trials in both arms. The constrained arm" in told(both)
+    ut, dust = ([tried(arm, 0.003, model) for arm in ("constrained", "unconstrained")] for model in ("ut", "dust"))
+    nothing = "this run holds no trials: PROTOCOL.md says where the rates are from. The constrained arm"
+    assert f"learning rate of UT was searched with equally many trials in both arms. Of DUST {nothing}" in told(
+        *ut
+    )
+    assert f"Of UT and DUST {nothing}" in told()
+    assert "Trials of the learning rates" in told(*ut) and "Trials of the" not in told()
+    assert "of UT and DUST was searched with equally many trials in both arms. The constrained" in told(*ut, *dust)
 
 
 def test_a_form_that_is_not_the_papers_is_admitted(made_up: pd.DataFrame) -> None:
