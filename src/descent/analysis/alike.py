@@ -40,6 +40,8 @@ def check(claim: str, pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
     for _, own in pairs.groupby("model"):
         of_model = [folders[part] for part in sorted(set(own["part"]))]
         _same(claim, of_model, _inputs)
+        for dataset, there in own.groupby("dataset"):
+            _same_data(claim, str(dataset), [folders[part] for part in sorted(set(there["part"]))])
         if CLAIMS[claim].shifts:
             _same(claim, of_model, _shifts)
 
@@ -53,6 +55,21 @@ def _same(claim: str, folders: Sequence[Path], asked: Callable[[str, Params], Pa
                 raise UserError(
                     f"{folders[0]} and {folder} hold pairs of {claim} and differ in {key}: publish one of them "
                     "again with the other's"
+                )
+
+
+def _same_data(claim: str, dataset: str, folders: Sequence[Path]) -> None:
+    """What was prepared of a data set for one model has one digest: of other copies resamples are other items."""
+    known: dict[str, tuple[str, Path]] = {}
+    for folder in folders:
+        told = folder / "data.sha256"
+        for line in told.read_text(encoding="utf-8").splitlines() if told.exists() else ():
+            digest, name = line.split()
+            before, first = known.setdefault(name, (digest, folder))
+            if name.partition("/")[0] == dataset and digest != before:
+                raise UserError(
+                    f"{first} and {folder} hold pairs of {claim} and were made from other copies of {name} "
+                    "(data.sha256): publish one of them again with the other's"
                 )
 
 

@@ -73,3 +73,17 @@ def test_a_data_set_is_tested_on_the_same_items_by_all_that_hold_it(tmp_path: Pa
     alike.check("text_ood", apart, folders)
     with pytest.raises(UserError, match=r"text_ood and differ in profiles\.demo\.data\.imdb\.test_skip: publish"):
         alike.check("text_ood", apart.assign(dataset="imdb"), folders)
+
+
+def test_a_model_is_tested_on_one_copy_of_a_data_set_by_all_that_hold_it(tmp_path: Path) -> None:
+    for name, digests in (("one", "aa  avenue\nbb  ucsd\n"), ("other", "cc  avenue\nbb  ucsd\n"), ("older", "")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "params.yaml").write_text(evidence.parameters(real_params()))
+        if digests:
+            (tmp_path / name / "data.sha256").write_text(digests)
+    folders = [tmp_path / name for name in ("one", "other", "older")]
+    alike.check("video_ood", pd.DataFrame({"part": [0, 1, 2], "model": "ut", "dataset": "ucsd"}), folders)
+    apart = pd.DataFrame({"part": [0, 1], "model": ["ut", "dust"], "dataset": "avenue"})
+    alike.check("video_ood", apart, folders)
+    with pytest.raises(UserError, match=r"made from other copies of avenue \(data\.sha256\): publish one"):
+        alike.check("video_ood", apart.assign(model="ut"), folders)
