@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import torch
 
+from descent.analysis import results
 from descent.cells import Cell
 from descent.errors import UserError
 from descent.io.folders import HERE, PARTIAL
@@ -108,7 +109,8 @@ def test_a_column_of_another_name_is_damage(trained: list, capsys: pytest.Captur
     before = evaluate_cells(params, "video", "ucsd")
     file = sorted((store.root() / "scores").glob("*.parquet"))[0]
     rename_a_column(file)
-    assert [why for place, why in integrity.survey(store.root()) if place == file] == ["ValueError reading it"]
+    found = dict(integrity.survey(store.root(), results.COLUMNS))
+    assert found.pop(file) == "ValueError reading it" and not any(found.values())
     pd.testing.assert_frame_equal(evaluate_cells(params, "video", "ucsd"), before)
     assert capsys.readouterr().err.count("is damaged") == 1
 
@@ -142,7 +144,7 @@ def test_a_stack_that_is_finished_while_the_store_is_looked_at_is_passed_over(
         return stacked(file)
 
     monkeypatch.setattr(integrity, "stacked", finished)
-    assert [place.name for place, _ in integrity.survey(tmp_path / "store")] == ["b.json"]
+    assert [place.name for place, _ in integrity.survey(tmp_path / "store", results.COLUMNS)] == ["b.json"]
 
 
 def test_scores_that_another_host_has_just_written_are_waited_for(

@@ -5,14 +5,13 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from descent.analysis import results
 from descent.io.folders import abandoned, digest_of
 from descent.runner.stored import RECORD
 
@@ -73,31 +72,35 @@ def set_aside(place: Path, why: str) -> None:
     print(f"\n{place} is damaged ({why}): set aside as {aside.name}, and made again", file=sys.stderr, flush=True)
 
 
-def scores(file: Path) -> pd.DataFrame | None:
-    """A file of scores; None where there is none, or a damaged one, which is set aside."""
+def scores(file: Path, columns: Iterable[str]) -> pd.DataFrame | None:
+    """A file of scores with these columns; None where there is none, or a damaged one, which is set aside."""
     if not file.exists():
         return None
     try:
-        return _scores(file)
+        return _scores(file, columns)
     except UNREAD as error:
         set_aside(file, damage(error))
         return None
 
 
-def _scores(file: Path) -> pd.DataFrame:
+def _scores(file: Path, columns: Iterable[str]) -> pd.DataFrame:
     """The rows of a file of scores.
 
     Raises:
         ValueError: columns of other names. Pages have checksums, and their names have none.
     """
     table = pd.read_parquet(file, page_checksum_verification=True)
-    if list(table) != list(results.COLUMNS):
+    if list(table) != list(columns):
         raise ValueError("columns that were not written")
     return table
 
 
-def survey(root: Path) -> Iterator[tuple[Path, str]]:
-    """Everything in a store, each with what is wrong with it, in words; empty where it is whole."""
+def survey(root: Path, columns: Iterable[str]) -> Iterator[tuple[Path, str]]:
+    """Everything in a store, each with what is wrong with it, in words; empty where it is whole.
+
+    Args:
+        columns: of a file of scores.
+    """
     for place in sorted(root.iterdir()) if root.is_dir() else []:
         if place.name in APART or ASIDE in place.name:
             continue
@@ -107,7 +110,7 @@ def survey(root: Path) -> Iterator[tuple[Path, str]]:
             yield place, "a killed run left it"
     for file in sorted((root / "scores").glob("*.parquet")):
         try:
-            _scores(file)
+            _scores(file, columns)
             yield file, ""
         except UNREAD as error:
             yield file, damage(error)

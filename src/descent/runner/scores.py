@@ -136,7 +136,7 @@ def _known(item: Item, scoring: Scoring) -> Known:
         for shift in scoring.definitions
         for cell in item.cells
     }
-    tables = {place: integrity.scores(file) for place, file in files.items()}
+    tables = {place: integrity.scores(file, results.COLUMNS) for place, file in files.items()}
     gone: dict[tuple[str, ...], list[Cell]] = {}  # cells that lack the same shifts go together
     for cell in item.cells:
         if lacks := tuple(shift for shift in scoring.definitions if tables[shift, cell] is None):

@@ -20,6 +20,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from descent import config
+from descent.analysis import results
 from descent.cells import Cell, grid, searched, study_cells
 from descent.components import TASKS
 from descent.config import Params
@@ -142,7 +143,7 @@ def _wanted(place: Path, asked: dict[tuple, set[str]]) -> bool:
     if place.name.startswith("."):  # being written, or the mark of a driver of Ray, which no lock guards
         return not abandoned(place) and _age([place]) < FORGOTTEN
     if place.parent.name == "scores":
-        table = integrity.scores(place) if place.suffix == ".parquet" else None
+        table = integrity.scores(place, results.COLUMNS) if place.suffix == ".parquet" else None
         return table is not None and (table.empty or _identity(table.iloc[0].to_dict()) in asked)
     if place.parent.name == "stacks":
         if place.suffix.startswith(".partial"):
