@@ -121,7 +121,7 @@ def full(error: BaseException) -> bool:
 def _parameters() -> bytes | None:
     """What params.yaml holds, in a stage that DVC runs: it notes beside what was made the values that are there
     afterwards, and would take it for theirs ever after."""
-    with suppress(FileNotFoundError):
+    with suppress(OSError):  # which DVC tells
         return Path("params.yaml").read_bytes() if "DVC_STAGE" in os.environ else None
     return None
 

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import save_file
 
 from descent.cells import Cell
+from descent.runner.acting import acted
 from descent.runner.diagnostics import rows
 from descent.runner.stored import Stored
 
@@ -17,7 +18,9 @@ EPOCHS, LAYERS = 8, 2
 CELL = Cell("video", "ucsd", "ut", "constrained", LAYERS, 0.1, 0)
 
 
-def written(place: Path, multiplier: list[float], arm: str = "constrained", seed: int = 0) -> pd.DataFrame:
+def written(
+    place: Path, multiplier: list[float], arm: str = "constrained", seed: int = 0, **more: object
+) -> pd.DataFrame:
     """The rows of a cell whose lambda_1 is `multiplier` by epoch, whose f_0 is 4 and 6 in turn."""
     place.mkdir()
     epochs = np.repeat(np.arange(1, EPOCHS + 1), LAYERS + 1)
@@ -31,7 +34,7 @@ def written(place: Path, multiplier: list[float], arm: str = "constrained", seed
         log["weight_mean"] = log["multiplier_mean"] + 1
         log["violation_validation"] = np.where((layers == 2) & (epochs % 2 == 0), 0.5, -0.1)
     log.to_csv(place / "history.csv", index=False)
-    (place / "cell.json").write_text(json.dumps({"made_by": {"seconds": 12.0, "cells_in_stack": 3}}))
+    (place / "cell.json").write_text(json.dumps({"made_by": {"seconds": 12.0, "cells_in_stack": 3}} | more))
     save_file({"a": torch.zeros(3, 4), "b": torch.zeros(5)}, place / "weights.safetensors")
     cell = CELL.__class__(**vars(CELL) | {"arm": arm, "seed": seed})
     return pd.DataFrame(rows(Stored(place), cell, tolerance=0.02, warmup=1))
@@ -65,3 +68,9 @@ def test_an_arm_that_enforces_nothing_has_no_word_on_it_and_epochs_are_kept_of_s
     assert len(epochs) == EPOCHS * (LAYERS + 1)
     assert epochs.query("bin == 3 and layer == 2")["value"].tolist() == [3.2]
     assert "loss_epoch" not in set(written(tmp_path / "other", [0.0] * 8, seed=1)["metric"])
+
+
+def test_epochs_that_a_lost_cell_did_not_reach_are_not_feasible_and_not_active(tmp_path: Path) -> None:
+    table = written(tmp_path / "cell", [0.0, *[1.0] * 7], epochs=2 * EPOCHS, epoch=3)
+    assert one(table, "feasible_epochs") == pytest.approx(3 / 15)
+    assert acted(Stored(tmp_path / "cell"))["active_epochs"] == 7 / 16

@@ -163,7 +163,7 @@ def rates(cells: pd.DataFrame, params: Params) -> str:
     alike, unlike, rest = ([label(params, "models", model) for model in own] for own in (alike, unlike, rest))
     words = {
         f"The learning rate of {listed(alike)} was searched with equally many trials in both arms.": alike,
-        f"That of {listed(unlike)} was not searched alike in both arms.": unlike,
+        f"The learning rate of {listed(unlike)} was not searched alike in both arms.": unlike,
         f"Of {listed(rest)} this run holds no trials: PROTOCOL.md says where the rates are from.": rest,
     }
     return " ".join(sentence for sentence, own in words.items() if own)

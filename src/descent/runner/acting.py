@@ -28,4 +28,4 @@ def acted(stored: Stored) -> dict[str, float]:
     acts = log.groupby("epoch")["multiplier_mean"].max() > 0
     reported = stored.record["epoch"]
     at_reported = {"active_reported": float(acts[reported])} if reported in acts else {}
-    return {"active_epochs": float(acts.mean())} | at_reported
+    return {"active_epochs": float(acts.sum()) / stored.epochs} | at_reported

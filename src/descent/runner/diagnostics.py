@@ -45,9 +45,10 @@ def _all(stored: Stored, cell: Cell, tolerance: float, warmup: int) -> Iterable[
         last = by["multiplier_mean"].iloc[tail:]
         yield _row(cell, "active", (last.mean() > 0).any())
         yield _row(cell, "multiplier_oscillation", _swing(last).max())
-    if "violation_validation" in by:
+    if "violation_validation" in by and stored.epochs > warmup:
         worst = by["violation_validation"].iloc[warmup:].max(axis=1)
-        yield _row(cell, "feasible_epochs", (worst <= tolerance).mean())
+        # Of all that were asked for: a lost cell held nothing in those that it did not reach.
+        yield _row(cell, "feasible_epochs", (worst <= tolerance).sum() / (stored.epochs - warmup))
     if cell.seed == SHOWN_SEED:
         for metric, column in BY_EPOCH.items():
             for epoch, layers in by.get(column, pd.DataFrame()).iterrows():

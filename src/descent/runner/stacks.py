@@ -121,15 +121,17 @@ def _train(
     except torch.OutOfMemoryError as error:
         raise UserError(_too_large(stack, recipe.training, error)) from None
     tell(recipe.epochs * PARTS)  # of a stack that has lost all its cells the rest is not done
+    seconds = sum(float(log["seconds"]) for log in run.history)  # of the stack, however early a cell was lost
     for index, cell in enumerate(stack):
         log = history(run, index)
         record = {
             "cell": {key: value for key, value in vars(cell).items() if key not in WHY},
             "fingerprint": names[index],
             "epoch": int(run.epoch[index]),
+            "epochs": recipe.epochs,
             "diverged": not bool(run.alive[index]),
             "setting": settings[index].definition(),
-            "made_by": _made_by(recipe.device, float(log.drop_duplicates("epoch")["seconds"].sum()), len(stack)),
+            "made_by": _made_by(recipe.device, seconds, len(stack)),
         }
         weights = {name: value[index].cpu() for name, value in run.weights.items()}
         store.publish(names[index], weights, log.to_csv(index=False), record)

@@ -40,6 +40,11 @@ class Stored:
         return self.history[self.history["epoch"] == self.record["epoch"]]
 
     @property
+    def epochs(self) -> int:
+        """How many it was to train for, of which a lost cell's history has fewer."""
+        return self.record.get("epochs", self.history["epoch"].nunique())
+
+    @property
     def validation_losses(self) -> list[float]:
         """f_0 ... f_L on validation data at the reported epoch; empty without one."""
         return self.reported["loss_validation"].tolist()

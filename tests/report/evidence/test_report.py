@@ -70,7 +70,7 @@ def test_rates_are_called_searched_where_trials_of_both_arms_are_listed(params: 
         "Of DUST this run holds no trials: PROTOCOL.md says where the rates are from."
     )
     unlike = sections.rates(pd.DataFrame([*both, tried("unconstrained", 0.001, "dust")]), own)
-    assert unlike.endswith("in both arms. That of DUST was not searched alike in both arms.")
+    assert unlike.endswith("in both arms. The learning rate of DUST was not searched alike in both arms.")
 
 
 def test_the_report_tells_data_budgets_cells_and_what_lies_beyond(params: Params, made_up: pd.DataFrame) -> None:
