@@ -110,6 +110,32 @@ def test_an_interruption_after_the_last_line_still_ends_as_one(number: signal.Si
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "made\n", f"{TOLD}\n")
 
 
+@pytest.mark.parametrize("lines", ["print('made', flush=True)", "print('made')"], ids=["at once", "at the end"])
+def test_output_that_nobody_reads_ends_a_command_without_a_trace(lines: str) -> None:
+    """As `make estimate | head -1` does."""
+    code = f"import sys; from descent.errors import run; sys.stdin.read(); run(lambda: {lines})"
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": "src"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as ended:
+        ended.stdout.close()
+        ended.stdin.close()  # it begins once nobody reads
+        assert (ended.wait(timeout=20), ended.stderr.read()) == (128 + signal.SIGPIPE, b"")
+
+
+def test_a_pipe_that_breaks_elsewhere_is_a_fault_of_the_program() -> None:
+    """As one to a worker is."""
+
+    def entry() -> None:
+        raise BrokenPipeError(errno.EPIPE, "of a worker")
+
+    with pytest.raises(BrokenPipeError):
+        run(entry)
+
+
 @pytest.mark.parametrize(("stage", "told"), [("train_video@ucsd", True), (None, False)])
 def test_a_stage_whose_parameters_are_changed_meanwhile_does_not_end_well(
     stage: str | None, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

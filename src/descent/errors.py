@@ -4,6 +4,7 @@ import errno
 import inspect
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -60,7 +61,7 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
     """Call a stage's entry with its command-line words; end with one line for what a user can mend.
 
     Exit codes: 1 for what `sentence` tells, 2 for wrong words, 130 for an interruption (nothing is lost: see
-    runner.store), be it by SIGINT or by SIGTERM.
+    runner.store), be it by SIGINT or by SIGTERM, 141 where who reads the output has gone (`| head`).
     """
     name = sys.argv[0].rsplit("/", 1)[-1]
     interruption.raised()
@@ -68,6 +69,7 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
     before = _parameters()
     try:
         entry(*arguments)
+        sys.stdout.flush()
         if _parameters() != before:
             raise UserError(CHANGED)
         interruption.ends_at_once()
@@ -77,6 +79,8 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
             print(interruption.TOLD, file=sys.stderr)
             exec("")  # Python, which else ends by SIGINT, forgets that it passed through source, as of a dataclass
             sys.exit(130)
+        if isinstance(error, BrokenPipeError) and _unread():
+            sys.exit(128 + signal.SIGPIPE)
         if not (told := sentence(error)):
             raise
         sys.exit(f"\n{name}: {told}")
@@ -124,6 +128,16 @@ def _parameters() -> bytes | None:
     with suppress(OSError):  # which DVC tells
         return Path("params.yaml").read_bytes() if "DVC_STAGE" in os.environ else None
     return None
+
+
+def _unread() -> bool:
+    """Whether nobody reads the output any more; what is left of it goes nowhere then, at Python's own end too."""
+    try:
+        print(flush=True)  # what was not taken once is not held for another try
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
 
 
 def _check_words(entry: Callable[..., None], words: tuple[str, ...]) -> None:

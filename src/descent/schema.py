@@ -92,7 +92,8 @@ class OneOf(Schema):
 
 
 class Hub(Schema):
-    """A repository of the Hugging Face hub; without a revision its newest state."""
+    """A repository of the Hugging Face hub; without a revision its newest state, which may be another next time:
+    a finished cell is known by what is written here."""
 
     id: Place
     revision: str | None = None

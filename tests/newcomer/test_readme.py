@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,21 @@ def test_a_setting_names_a_parameter_that_there_is(params: dict[str, Any], setti
     for key in setting.partition("=")[0].split("."):
         assert key in node, f"{setting}: params.yaml has no {key}"
         node = node[key]
+
+
+def test_what_comes_from_the_hub_is_pinned(params: dict[str, Any]) -> None:
+    """Finished cells are kept by what params.yaml says: a newest state would be another one later."""
+    named = [(path, node) for path, node in _nodes(params["profiles"]["paper"]) if path[-1] in ("hub", "prompts")]
+    assert len(named) > 5
+    assert not [path for path, node in named if not re.fullmatch(r"[0-9a-f]{40}", node.get("revision", ""))]
+
+
+def _nodes(tree: Any, *path: str) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Every mapping of a tree, with the keys that lead there."""
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield (*path, key), value
+            yield from _nodes(value, *path, key)
 
 
 def test_targets_stages_and_modules_are_there() -> None:
