@@ -2,17 +2,14 @@
 
 from pathlib import Path
 
-import vl_convert
-
 from descent import errors
-from descent.io import processes
 from descent.io.folders import write_text
 from descent.report import plots_page
 
 
 def main() -> None:
     """Inline the drawing libraries, so that a browser without a network draws the plots."""
-    write_text(Path("data/plots_page.html"), plots_page.page(processes.apart(vl_convert.javascript_bundle)))
+    write_text(Path("data/plots_page.html"), plots_page.page(plots_page.library()))
 
 
 if __name__ == "__main__":

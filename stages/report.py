@@ -9,7 +9,7 @@ from descent import config, errors
 from descent.analysis import results
 from descent.figures.parts import style
 from descent.io.folders import write_text
-from descent.report import explore
+from descent.report import explore, plots_page
 from descent.report.page import page
 
 
@@ -23,7 +23,7 @@ def main() -> None:
     curves = explore.curves(results.read(Path("data/results.parquet"), params.profile), params)
     figures = Path("figures")
     shown = Path("data/shown")
-    html = page(figures, shown, cells, metrics, card, params, curves, explore.library())
+    html = page(figures, shown, cells, metrics, card, params, curves, plots_page.library())
     write_text(figures / "index.html", html)
 
 

@@ -1,6 +1,7 @@
 """params.yaml read, and what it says of a cell: of each value, the more special before the more general."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -41,9 +42,20 @@ class Params(Declared):
         return getattr(self, task).evaluation.precision or self.training.precision
 
     @property
+    def tasks(self) -> list[str]:
+        """The tasks of which data sets and models are in use."""
+        return [task for task in components.TASKS if getattr(self, task).datasets and getattr(self, task).models]
+
+    @property
+    def models_in_use(self) -> list[tuple[str, str]]:
+        """Each model in use, behind its task."""
+        return [(task, model) for task in self.tasks for model in getattr(self, task).models]
+
+    @property
     def enforcing(self) -> list[str]:
-        """The arms in use that hold their cells to constraints."""
-        return [arm for arm in self.arms if self.components["arms"][arm]["ENFORCES"]]
+        """The arms in use that hold their cells to constraints; comparison.ours first, where it does."""
+        arms = [arm for arm in self.arms if self.components["arms"][arm]["ENFORCES"]]
+        return sorted(arms, key=lambda arm: arm != self.comparison.ours)
 
     def task_of(self, model: str) -> str:
         """The task of a model, as its file says."""
@@ -60,7 +72,7 @@ class Params(Declared):
             UserError: the data set is not of this task, the profile has no source for it, or it is not right.
         """
         components.check(f"tasks.{task}.datasets", dataset, f"{task} data set")
-        _told("data", [dataset], self.budget.data, self.profile)
+        self._known("data", dataset, self.budget.data)
         return validated(SOURCES[task], self.budget.data[dataset], f"profiles.{self.profile}.data.{dataset}")
 
     def model_budget(self, model: str) -> dict[str, Any]:
@@ -76,10 +88,13 @@ class Params(Declared):
 
     def trained_for(self, model: str, times: float) -> "Params":
         """These parameters, with so many times the epochs in a model's budget (`epochs`)."""
+        return self.with_budget(model, {"epochs": self.epochs(model, times)})
+
+    def with_budget(self, model: str, values: dict[str, Any]) -> "Params":
+        """These parameters, with these values in a model's budget."""
         task = self.task_of(model)
-        epochs = self.epochs(model, times)
         grids = getattr(self.budget, task)
-        models = grids.models | {model: self._of_model(grids.models, model) | {"epochs": epochs}}
+        models = grids.models | {model: self._of_model(grids.models, model) | values}
         profile = self.budget.model_copy(update={task: grids.model_copy(update={"models": models})})
         return self.model_copy(update={"profiles": self.profiles | {self.profile: profile}})
 
@@ -108,7 +123,7 @@ class Params(Declared):
         common = dict(self.objectives.get(arm, {}))
         like = common.pop("like", None)
         if like is not None:
-            _told("objectives", [like], self.objectives, self.profile)
+            self._known("objectives", like, self.objectives)
             common = self.objective(like, dataset, model, profile=profile) | common
         models = common.pop("models", {})
         datasets = common.pop("datasets", {})
@@ -119,17 +134,17 @@ class Params(Declared):
     def problem(self, dataset: str, model: str, overrides: dict[str, Any] | None = None) -> Problem | None:
         """The constraints to which the cells of a setting are held, of whatever arm; None where no arm has any.
 
-        They are those of comparison.ours where it enforces some, else of the first arm that does.
+        They are those of the first of `enforcing`.
 
         Raises:
             UserError: a section holds an unknown key or a wrong type.
         """
-        arms = sorted(self.enforcing, key=lambda arm: arm != self.comparison.ours)
-        if not arms:
+        if not self.enforcing:
             return None
-        values = self.objective(arms[0], dataset, model, overrides)
+        arm = self.enforcing[0]
+        values = self.objective(arm, dataset, model, overrides)
         known = {key: value for key, value in values.items() if key != "lr"}
-        return validated(Problem, known, f"objectives.{arms[0]} of {model} on {dataset}")
+        return validated(Problem, known, f"objectives.{arm} of {model} on {dataset}")
 
     def held_to(self, cell: Trained) -> Problem | None:
         """`problem` of a cell, whatever its arm: a study's, where it varies an arm that enforces constraints."""
@@ -152,7 +167,7 @@ class Params(Declared):
         Raises:
             UserError: no study of that name, or one that is not right.
         """
-        _told("studies", [name], self.study, self.profile)
+        self._known("studies", name, self.study)
         study = validated(Study, self._study(name), f"study.{name}")
         where = f"study.{name}"
         for arm in (study.arm, *study.beside):
@@ -180,11 +195,10 @@ class Params(Declared):
         prepared = tokenizer in self.tokenizers(study.task) if tokenizer else True
         return study.dataset in task.datasets and (study.model in task.models or (study.alone and prepared))
 
-
-def _told(where: str, names: Any, choices: Any, profile: str) -> None:
-    for name in names:
+    def _known(self, where: str, name: str, choices: Collection[str]) -> None:
         if name not in choices:
-            raise UserError(f"{where} of profile {profile}: unknown name {name!r}; known: {', '.join(choices)}")
+            known = ", ".join(choices)
+            raise UserError(f"{where} of profile {self.profile}: unknown name {name!r}; known: {known}")
 
 
 def load(path: Path = Path("params.yaml")) -> Params:

@@ -35,7 +35,8 @@ class Declared(Schema):
     eps: NonNegative
     method: str
     device: Device
-    # These three, and `judged`, have defaults, since the parameters that results were made with do not hold them.
+    # These three have defaults, since the parameters that results were made with do not hold them; `judged` has
+    # one for those that were published before there was a choice.
     executor: Literal["local", "ray"] = "local"
     gpu_share: Shares = Field(default_factory=lambda: dict(ALONE))
     ray: Ray = Field(default_factory=Ray)

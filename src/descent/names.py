@@ -23,7 +23,7 @@ def fit(where: str, shifts: list[str], task: str, declared: dict[str, dict[str, 
 
 
 def judged(task: str, section: Any, grids: Any, profile: str) -> None:
-    """Raises ValueError where what a task trains could not be judged.
+    """Raises ValueError where what a task trains could not be judged, or would be taken for something else.
 
     Args:
         section: the task's, of params.yaml.

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from descent.config import Params
-from descent.costs import extrapolated, shapes
+from descent.costs import shapes
 from descent.costs.data import standin
 
 
@@ -16,5 +16,5 @@ def shaped(values: Params, dataset: str, model: str, folder: Path, shrink: int =
     """
     paper = values.model_copy(update={"profile": "paper"})
     made_up = shapes.random_weights(model, shapes.pretrained(paper, model), shrink)
-    own = extrapolated.with_budget(paper, model, made_up)
+    own = paper.with_budget(model, made_up)
     return own, standin(own, dataset, model, folder, shrink)

@@ -23,7 +23,7 @@ def as_llama(folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> tuple[
         monkeypatch.setattr(module, "device", lambda: torch.device(kind))
     own, texts = paper.shaped(config.load(), "alpaca", lm.MODEL, folder, SHRINK)
     assert grid(own, "lm", "alpaca", lm.MODEL)[0].layers == 32
-    return paper.extrapolated.with_budget(own, lm.MODEL, {"layers": [3]}), texts
+    return own.with_budget(lm.MODEL, {"layers": [3]}), texts
 
 
 def test_it_has_llamas_shape_and_is_made_on_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,7 +114,7 @@ def test_a_pretrained_vit_is_estimated_at_the_images_that_it_is_shown() -> None:
     params = load(PARAMS).model_copy(update={"profile": "paper"})
     assert shapes.pretrained(params, "vit")["image"] == 224
     vit = params.budget.video.models["vit"]
-    own = extrapolated.with_budget(params, "vit", {"weights": vit["weights"] | {"image": 80}})
+    own = params.with_budget("vit", {"weights": vit["weights"] | {"image": 80}})
     made_up = shapes.random_weights("vit", shapes.pretrained(own, "vit"), 1)
     assert made_up["weights"]["random"]["image"] == 80
 
@@ -138,14 +138,14 @@ def test_weights_of_a_folder_that_is_here_have_the_shape_that_it_says(
 ) -> None:
     config.save_pretrained(tmp_path / "own")
     params = load(PARAMS).model_copy(update={"profile": "paper", "local_data": str(tmp_path)})
-    own = extrapolated.with_budget(params, model, {"weights": {"path": "own"}})
+    own = params.with_budget(model, {"weights": {"path": "own"}})
     found = shapes.pretrained(own, model)
     assert (found["width"], found["key_value_heads"], found["feedforward"]) == (48, 3, 96)
     assert (found.get("image"), found.get("patch")) == ((32, 8) if model == "vit" else (None, None))
     assert found["heads"] == (6 if model == "causal_lm" else 3)
     size = shapes.random_weights(model, found, 1)["weights"]["random"]
     assert size["width"] == 48 and size["feedforward"] == 96
-    gone = extrapolated.with_budget(params, model, {"weights": {"path": "gone"}})
+    gone = params.with_budget(model, {"weights": {"path": "gone"}})
     with pytest.raises(UserError, match="the shape of gone is not known: put it under local_data"):
         shapes.pretrained(gone, model)
 
@@ -170,8 +170,8 @@ def test_a_tokenizer_of_a_folder_that_is_here_is_counted_whatever_its_special_to
 def test_a_stand_in_model_has_the_shape_of_the_pretrained_one(tmp_path: Path) -> None:
     params = load(PARAMS).model_copy(update={"profile": "paper"})
     shape = shapes.pretrained(params, "distilbert")
-    own = extrapolated.with_budget(
-        params, "distilbert", shapes.random_weights("distilbert", shape, 4) | {"layers": [1], "batch": 2}
+    own = params.with_budget(
+        "distilbert", shapes.random_weights("distilbert", shape, 4) | {"layers": [1], "batch": 2}
     )
     cell = next(cell for cell in grid(own, "text", "imdb", "distilbert") if cell.seed == 0)
     feed = of_task("text", "feed").feed(own, standin(own, "imdb", "distilbert", tmp_path, 4), "distilbert", CPU)

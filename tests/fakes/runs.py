@@ -9,7 +9,7 @@ import pandas as pd
 from descent.analysis import epochs, kinds
 from descent.analysis.summary import cells_table
 from descent.config import Params
-from descent.report import held, published, reproduction
+from descent.report import published, publishing, reproduction
 from tests.fakes.cards import card
 
 LITTLE = {
@@ -58,25 +58,25 @@ TRIALS = pd.DataFrame(
 
 
 def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproduction.Run:
-    return reproduction.Run(
-        params=params,
-        card=rows,
-        models=MODELS,
-        cells=cells_table(made_up, params),
-        controls=pd.DataFrame(
+    cells = cells_table(made_up, params)
+    tables = publishing.aside(made_up, cells, params) | {
+        "claims": rows,
+        "models": MODELS,
+        "cells": cells,
+        "controls": pd.DataFrame(
             [{"study": "controls", "arm": "penalty", "varied": "", "trained": 6, "lost": 1} | GAINS]
         ),
-        shifts=published.shifts(made_up, params),
-        kinds=kinds.table(made_up, params),
-        solver=held.solver(cells_table(made_up, params), params),
-        pilots=held.pilots(cells_table(made_up, params), params),
-        longer=held.longer(cells_table(made_up, params)),
-        epochs=epochs.table(made_up, params),
-        averages=AVERAGES,
-        datasets=card().assign(dataset="ucsd"),
-        trials=TRIALS,
-        selection=held.selection(made_up, params),
-        numbers=pd.DataFrame([{"model": "ut", "layers": 3, "arm": "constrained", "numbers": 65536}]),
+        "shifts": published.shifts(made_up, params),
+        "kinds": kinds.table(made_up, params),
+        "epochs": epochs.table(made_up, params),
+        "sensitivity": AVERAGES,
+        "datasets": card().assign(dataset="ucsd"),
+        "trials": TRIALS,
+        "numbers": pd.DataFrame([{"model": "ut", "layers": 3, "arm": "constrained", "numbers": 65536}]),
+    }
+    return reproduction.Run(
+        params=params,
+        tables=tables,
         metas={"ucsd": META},
         made=[{"seconds": 3600.0, "cells_in_stack": 2, "device": "cpu (x)", "fingerprint": n} for n in "abcda"],
         figures={"fig03_depth.png": {"title": "Depth <L>", "caption": "What depth does."}},

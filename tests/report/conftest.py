@@ -43,7 +43,7 @@ def project(params: Params, tmp_path_factory: pytest.TempPathFactory) -> Path:
         for part, names in PARTS.items():
             figures.main(part, *names)
         scorecard.main()
-        patch.setattr("descent.report.explore.library", lambda: LIBRARY)
+        patch.setattr("descent.report.plots_page.library", lambda: LIBRARY)
         report_stage.main()
     return root
 

@@ -1,7 +1,6 @@
-"""The curves to explore: all arms' numbers, a specification that draws them, and a page without the library."""
+"""The curves to explore: all arms' numbers, and a specification that draws them."""
 
 import json
-import sys
 
 import pandas as pd
 import pytest
@@ -9,9 +8,8 @@ import vl_convert
 
 from descent.config import Params
 from descent.figures.parts import style
-from descent.report import explore
+from descent.report import explore, plots_page
 from descent.report import page as report
-from tests.fakes.html import Page
 from tests.fakes.results import fake_params, fake_results
 from tests.report.test_plots import curves_of
 
@@ -61,18 +59,5 @@ def test_data_cannot_end_their_script() -> None:
     assert "<" not in written and json.loads(written) == told
 
 
-def test_without_the_drawing_library_the_page_says_so_in_one_sentence(monkeypatch, params, project) -> None:
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    assert explore.library() == ""
-    card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
-    curves = {"curves": [], "arms": [], "datasets": []}
-    page = Page(report.page(project / "figures", project / "data/shown", cells, {}, card, params, curves, ""))
-    words = " ".join(" ".join(page.words).split())
-    assert (
-        words.count("The drawing library (the package vl-convert-python of requirements.txt) was not there") == 1
-    )
-    assert len(page.scripts) == 1 and "plot" not in page.names, "the scorecard's filter alone"
-
-
 def test_the_library_that_dvc_plots_brings_has_what_the_page_calls() -> None:
-    assert "vegaEmbed" in explore.library() and "</script" not in explore.library().lower()
+    assert "vegaEmbed" in plots_page.library() and "</script" not in plots_page.library().lower()

@@ -98,7 +98,7 @@ def test_the_page_and_its_inputs_are_the_same_bytes_again(params: Params, projec
     before = {path: path.read_bytes() for path in files}
     collect.main()
     figures.main("video", "fig03_depth", "table3_video_rmse")
-    monkeypatch.setattr("descent.report.explore.library", lambda: LIBRARY)
+    monkeypatch.setattr("descent.report.plots_page.library", lambda: LIBRARY)
     report_stage.main()
     assert len(files) > 10 and before == {path: path.read_bytes() for path in files}
 

@@ -2,7 +2,6 @@
 
 import shutil
 
-from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
 from descent.io.folders import atomic_folder
@@ -16,8 +15,8 @@ def collect(params: Params) -> None:
         UserError: that of a data set is missing.
     """
     with atomic_folder(LOOKS) as folder:
-        for section, task in ((getattr(params, task), task) for task in TASKS):
-            for dataset in section.datasets if section.models else ():
+        for task in params.tasks:
+            for dataset in getattr(params, task).datasets:
                 kept = looks_folder(task, dataset)
                 if not kept.is_dir():
                     raise UserError(f"{kept} is missing: run `dvc repro` to evaluate it")

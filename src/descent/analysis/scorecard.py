@@ -22,7 +22,6 @@ from descent.analysis import effects, grounds, preconditions, verdicts
 from descent.analysis.claims import CLAIMS, Claim
 from descent.analysis.grounds import VARIANT, WHOLE
 from descent.analysis.verdicts import LEVEL, NARROW, Estimate
-from descent.components import TASKS
 from descent.config import Params
 
 PAPER = Path("data/paper/claims.csv")
@@ -51,8 +50,8 @@ def by_dataset(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Each is corrected within its own primary claims, and not for the choice of a data set.
     """
-    parts = [part for part in (getattr(params, task) for task in TASKS) if part.models and len(part.datasets) > 1]
-    several = [name for part in parts for name in part.datasets]
+    datasets = [getattr(params, task).datasets for task in params.tasks]
+    several = [name for names in datasets if len(names) > 1 for name in names]
     cards = [scorecard(results[results["dataset"] == name], params).assign(dataset=name) for name in several]
     return pd.concat(cards)[["dataset", *COLUMNS]] if cards else pd.DataFrame(columns=["dataset", *COLUMNS])
 

@@ -50,9 +50,9 @@ def declared(params: Params) -> dict[Path, list[tuple]]:
     where its data set or model is not.
     """
     files = {}
-    for task in TASKS:
+    for task in params.tasks:
         part = getattr(params, task)
-        for dataset in part.datasets if part.models else []:
+        for dataset in part.datasets:
             cells = [cell for model in part.models for cell in grid(params, task, dataset, model)]
             if task == "video":
                 cells += [cell for model in part.models for cell in reference_cells(params, dataset, model)]

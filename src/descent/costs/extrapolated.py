@@ -3,7 +3,6 @@
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -54,19 +53,10 @@ def _small(
     params: Params, shape: dict[str, int], cell: Cell, layers: int, batch: int, shrink: int, device: torch.device
 ) -> Step:
     values = shapes.random_weights(cell.model, shape, shrink) | {"layers": [layers], "batch": batch}
-    own = with_budget(params, cell.model, values)
+    own = params.with_budget(cell.model, values)
     small = Cell(**{**vars(cell), "layers": layers})
     with tempfile.TemporaryDirectory() as name:
         data = standin(own, cell.dataset, cell.model, Path(name), shrink)
         task = own.task_of(cell.model)
         made = of_task(task, "feed").feed(own, data, cell.model, device)
         return timed(made, [small], [setting(own, small)])
-
-
-def with_budget(params: Params, model: str, values: dict[str, Any]) -> Params:
-    """These parameters, with these values in a model's budget."""
-    task = params.task_of(model)
-    grids = getattr(params.budget, task)
-    models = grids.models | {model: grids.models.get(model, {}) | values}
-    profile = params.budget.model_copy(update={task: grids.model_copy(update={"models": models})})
-    return params.model_copy(update={"profiles": params.profiles | {params.profile: profile}})

@@ -130,7 +130,7 @@ class Costs:
         shape = shapes.pretrained(params, first.model)
         if shape is not None:  # weights that may not be here
             made_up = shapes.random_weights(first.model, shape, 1)
-            params = extrapolated.with_budget(params, first.model, made_up)
+            params = params.with_budget(first.model, made_up)
         settings = {cell: _setting(params, cell) for cell in cells}
         data = prepared(params, task, first.dataset, first.model)
         there = data is not None

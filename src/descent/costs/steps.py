@@ -16,7 +16,7 @@ from descent.training.devices import PLAIN
 from descent.training.loop import Task
 from descent.training.step import Steps, primal_dual_step
 
-REPEATS = 3  # timed steps, after one that is not,
+REPEATS = 3  # timed steps, after one that is not (on a GPU more: PLAIN),
 PATIENCE = 0.5  # or as many as take so many seconds
 LOOKED_AT = 64  # batches, of which the one of mean size is timed
 

@@ -68,7 +68,7 @@ def default(params: Params, task: str) -> Path:
 
 
 def _item(params: Params, folder: Path) -> Item:
-    """The stage's cells of which one lies in this folder."""
+    """The item of which a cell lies in this folder."""
     place = folder.resolve()
     runs = RUNS.resolve()
     match place.relative_to(runs).parts if place.is_relative_to(runs) and place.is_dir() else ():

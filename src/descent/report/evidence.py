@@ -20,10 +20,9 @@ from descent.analysis import grounds
 from descent.analysis import results as table
 from descent.analysis.summary import check_declared
 from descent.cells import grid, study_cells
-from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
-from descent.figures.parts import catalogue, curves, drawing
+from descent.figures.parts import catalogue, drawing
 from descent.io.folders import atomic_folder
 from descent.io.processes import processor
 from descent.paths import prepared_folder, runs_folder, study_runs_folder
@@ -46,8 +45,8 @@ def finished(params: Params) -> pd.DataFrame:
     """
     generated = [
         name
-        for task in TASKS
-        for name in (getattr(params, task).datasets if getattr(params, task).models else [])
+        for task in params.tasks
+        for name in getattr(params, task).datasets
         if params.source(task, name).generate
     ]
     if generated:
@@ -55,8 +54,7 @@ def finished(params: Params) -> pd.DataFrame:
             f"evidence is of real data, and profile {params.profile} generates {', '.join(generated)}: choose "
             "another profile"
         )
-    chosen = [task for task in TASKS if curves.in_use(params, task)]
-    chosen = [task for task in chosen if getattr(params, task).selection != SELECTION]
+    chosen = [task for task in params.tasks if getattr(params, task).selection != SELECTION]
     if chosen:
         raise UserError(
             f"the protocol reports the weights at the end of training: set {chosen[0]}.selection: {SELECTION} "
@@ -78,9 +76,8 @@ def metas(params: Params) -> dict[str, dict[str, Any]]:
     """
     folders = {
         prepared_folder(params, task, dataset, model)
-        for task in TASKS
+        for task, model in params.models_in_use
         for dataset in getattr(params, task).datasets
-        for model in getattr(params, task).models
     }
     found = {}
     for folder in sorted(folders):
@@ -119,9 +116,8 @@ def records(params: Params) -> dict[Path, dict[str, Any]]:
     """
     places = [
         runs_folder(task, dataset, model) / cell.name
-        for task in TASKS
+        for task, model in params.models_in_use
         for dataset in getattr(params, task).datasets
-        for model in getattr(params, task).models
         for cell in grid(params, task, dataset, model)
     ]
     places += [

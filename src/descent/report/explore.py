@@ -5,10 +5,8 @@ from typing import Any
 import pandas as pd
 
 from descent.analysis.summary import cells_table
-from descent.components import TASKS
 from descent.config import Params
 from descent.figures.parts import style
-from descent.io import processes
 from descent.report import plots
 
 QUANTITIES = {
@@ -21,15 +19,6 @@ QUANTITIES = {
 }
 NAMES = {"video": "Video", "text": "Texts", "lm": "Language model"}
 ROWS = ["arm", "dataset", "model", "layers"]  # of a curve's rows, before x and the value
-
-
-def library() -> str:
-    """The drawing libraries that `dvc plots` uses, as one script; empty where the package is not installed."""
-    try:
-        import vl_convert
-    except ImportError:
-        return ""
-    return processes.apart(vl_convert.javascript_bundle)
 
 
 def curves(results: pd.DataFrame, params: Params) -> dict[str, Any]:
@@ -49,9 +38,7 @@ def curves(results: pd.DataFrame, params: Params) -> dict[str, Any]:
         found += [{"title": title, **words, "rows": rows}] if rows else []
     said = params.components
     arms = [{"name": said["arms"][arm]["LABEL"], "color": style.color(arm)} for arm in params.arms]
-    used = [
-        (task, name) for task in TASKS if getattr(params, task).models for name in getattr(params, task).datasets
-    ]
+    used = [(task, name) for task in params.tasks for name in getattr(params, task).datasets]
     datasets = [
         {"name": said[f"tasks.{task}.datasets"][name]["LABEL"], "dash": dash(place)}
         for place, (task, name) in enumerate(used)

@@ -48,7 +48,8 @@ def first_screen(
     params: Params,
 ) -> str:
     """How many primary claims are reproduced, and whether the loss descends; the forest plot, the verdicts with a
-    legend, folded what their means hide (settings, test noise, models left out, other shifts), and the scope.
+    legend, folded what their means hide (settings, margins, test noise, models left out, other shifts), and the
+    scope.
 
     Args:
         card, models: the scorecard, and its claims on each model alone.
@@ -91,8 +92,8 @@ def behind(
     apart: Sequence[Path],
     params: Params,
 ) -> str:
-    """The page beside the published parts: the verdicts in full, each model alone, each part, gains at one
-    learning rate, other averages and each setting.
+    """The page beside the published parts: the verdicts in full, descent and constraints, each model alone, each
+    part, gains at one learning rate, other averages and each setting, errors by test noise and in gray levels.
 
     Args:
         card, models, averages, cells, folders, apart: as of first_screen.

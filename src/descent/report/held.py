@@ -24,8 +24,7 @@ def solver(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     the baseline's cells.
     """
     grid = cells[cells["experiment"].isin(TASKS)]
-    shown = sorted(params.enforcing, key=lambda arm: arm != params.comparison.ours)[:1]  # ours, if it is one
-    own = grid[grid["arm"].isin(shown)].astype(dict.fromkeys(SHARES, float))
+    own = grid[grid["arm"].isin(params.enforcing[:1])].astype(dict.fromkeys(SHARES, float))
     groups = own.groupby(SETTING)
     found = pd.DataFrame({"cells": groups.size(), "diverged": groups["diverged"].sum().astype(int)})
     found = found.assign(**{word: groups[name].sum().astype(int) for name, word in SHARES.items()})

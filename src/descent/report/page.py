@@ -119,7 +119,7 @@ def page(
         folder, shown: as `entries`.
         params: those that the results were made with.
         curves: what can be explored (explore.curves).
-        library: the script that draws them; empty where it is not installed, which the page then says.
+        library: the script that draws them (plots_page.library).
 
     Raises:
         UserError: as `entries` and `one_profile`.
@@ -134,8 +134,7 @@ def page(
     environment.filters |= {"markup": markup, "mathematics": mathematics, "value": json.dumps, "json": data}
     every = entries(folder, shown)
     found = [entry for entry in every if not entry["left_out"]]
-    drawn = [f"(function () {{\n{library}\n}})();", _own("explore.js")] if library else []
-    scripts = [_own("page.js"), *map(Markup, drawn)]
+    scripts = [_own("page.js"), Markup(f"(function () {{\n{library}\n}})();"), _own("explore.js")]
     return environment.get_template("page.html.j2").render(
         code=provenance.of_code(),
         trained=provenance.of_cells(),
@@ -151,7 +150,6 @@ def page(
         held=overview.held(cells, params),
         infeasible=overview.infeasible(cells, params),
         measures=overview.measures(metrics, params),
-        library=bool(library),
         explore=curves,
         specification=explore.specification(curves),
         style=_own("page.css"),

@@ -1,5 +1,9 @@
 """The page around every `dvc plots`, with the drawing library inside it."""
 
+import vl_convert
+
+from descent.io import processes
+
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -18,6 +22,11 @@ Headline training level, each model at its best depth. This page needs no networ
 </body>
 </html>
 """
+
+
+def library() -> str:
+    """The drawing libraries that `dvc plots` uses, as one script."""
+    return processes.apart(vl_convert.javascript_bundle)
 
 
 def page(library: str) -> str:

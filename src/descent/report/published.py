@@ -1,4 +1,4 @@
-"""Tables of a published run that no figure needs: controls, shifts and transfer, trained numbers."""
+"""Tables of a published run that need its results: controls, shifts and transfer, trained numbers."""
 
 import pandas as pd
 

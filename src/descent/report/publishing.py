@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pandas as pd
+
 from descent.analysis import effects, epochs, grounds, kinds, levels, scorecard, sensitivity, tuning
 from descent.analysis.summary import cells_table
 from descent.config import Params
@@ -42,21 +44,7 @@ def publish(params: Params) -> Path:
     tables["trials"] = tuning.trials(tables["cells"], params)
     run = reproduction.Run(
         params=params,
-        card=tables["claims"],
-        models=tables["models"],
-        cells=tables["cells"],
-        controls=tables["controls"],
-        shifts=tables["shifts"],
-        kinds=tables["kinds"],
-        numbers=published.trained_numbers(results),
-        solver=held.solver(tables["cells"], params),
-        pilots=held.pilots(tables["cells"], params),
-        longer=held.longer(tables["cells"]),
-        epochs=tables["epochs"],
-        averages=tables["sensitivity"],
-        datasets=tables["datasets"],
-        trials=tables["trials"],
-        selection=held.selection(results, params),
+        tables=tables | aside(results, tables["cells"], params),
         metas=metas,
         made=list(made.values()),
         figures={file.name: told for file, told in pictures.items()},
@@ -72,6 +60,18 @@ def publish(params: Params) -> Path:
     evidence.write(folder, texts, tables, (pairs, facts), pictures)
     begin_readme(evidence.ROOT, params)
     return folder
+
+
+def aside(results: pd.DataFrame, cells: pd.DataFrame, params: Params) -> dict[str, pd.DataFrame]:
+    """The tables that REPORT.md holds and that no file of their own does: how large the models are, and how the
+    solver held."""
+    return {
+        "numbers": published.trained_numbers(results),
+        "solver": held.solver(cells, params),
+        "pilots": held.pilots(cells, params),
+        "longer": held.longer(cells),
+        "selection": held.selection(results, params),
+    }
 
 
 def begin_readme(root: Path, params: Params) -> None:

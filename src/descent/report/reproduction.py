@@ -33,15 +33,7 @@ class Run:
     """What the words are written from.
 
     Attributes:
-        card: the scorecard.
-        models: its claims on each model alone (scorecard.by_model).
-        cells: summary.cells_table.
-        kinds: kinds.table.
-        controls, shifts, numbers: as report.published makes them; epochs: as analysis.epochs; solver, pilots,
-            longer, selection: as report.held does.
-        averages: sensitivity.table.
-        datasets: scorecard.by_dataset.
-        trials: tuning.trials.
+        tables: those that are published, and those of publishing.aside, by name.
         metas: what preparation noted, by folder (evidence.metas).
         made: `made_by` of every cell (evidence.records).
         figures: what the published files say of themselves (evidence.pictures), by name.
@@ -49,21 +41,7 @@ class Run:
     """
 
     params: Params
-    card: pd.DataFrame
-    models: pd.DataFrame
-    cells: pd.DataFrame
-    controls: pd.DataFrame
-    shifts: pd.DataFrame
-    kinds: pd.DataFrame
-    numbers: pd.DataFrame
-    solver: pd.DataFrame
-    pilots: pd.DataFrame
-    longer: pd.DataFrame
-    epochs: pd.DataFrame
-    averages: pd.DataFrame
-    datasets: pd.DataFrame
-    trials: pd.DataFrame
-    selection: pd.DataFrame
+    tables: Mapping[str, pd.DataFrame]
     metas: Mapping[str, Mapping[str, Any]]
     made: Sequence[Mapping[str, Any]]
     figures: Mapping[str, Mapping[str, Any]]
@@ -74,7 +52,8 @@ def report(run: Run) -> str:
     """The whole of REPORT.md."""
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    params, card = run.params, run.card
+    params, tables = run.params, run.tables
+    card, averages, solver = tables["claims"], tables["sensitivity"], tables["solver"]
     scope = ["statement", "paper", "group", "verdict"]
     return environment.get_template("reproduction.md.j2").render(
         profile=params.profile,
@@ -84,26 +63,26 @@ def report(run: Run) -> str:
         data=sections.data(run.metas),
         drawn=sections.drawn(params),
         budgets=sections.budgets(params),
-        numbers=sections.trained_numbers(run.numbers, params),
-        trials=sections.plain(run.trials, params),
-        rates=sections.rates(run.cells, params),
-        pilots=sections.plain(run.pilots, params),
-        cells=sections.cells(run.cells, run.made, params),
-        solver=sections.plain(run.solver, params),
-        longer=sections.plain(run.longer, params),
-        epochs=gains.by_epochs(run.epochs, params),
-        averages=judged.averages(card, run.averages, run.solver, params),
-        datasets=judged.by_dataset(run.datasets, params),
-        selection=sections.plain(run.selection, params),
+        numbers=sections.trained_numbers(tables["numbers"], params),
+        trials=sections.plain(tables["trials"], params),
+        rates=sections.rates(tables["cells"], params),
+        pilots=sections.plain(tables["pilots"], params),
+        cells=sections.cells(tables["cells"], run.made, params),
+        solver=sections.plain(solver, params),
+        longer=sections.plain(tables["longer"], params),
+        epochs=gains.by_epochs(tables["epochs"], params),
+        averages=judged.averages(card, averages, solver, params),
+        datasets=judged.by_dataset(tables["datasets"], params),
+        selection=sections.plain(tables["selection"], params),
         tested=bool((card["verdict"] != NOT_TESTED).any()),
         reproduced=judged.claims(card, [REPRODUCED]),
         failed=judged.claims(card, FAILED),
         undecided=judged.claims(card, [CANNOT_TELL]),
         untested=judged.untested(card, params),
-        models=judged.models_alone(card, run.models, params),
-        controls=gains.controls(run.controls, params),
-        shifts=gains.shifts(run.shifts, params),
-        kinds=gains.kinds(run.kinds, params),
+        models=judged.models_alone(card, tables["models"], params),
+        controls=gains.controls(tables["controls"], params),
+        shifts=gains.shifts(tables["shifts"], params),
+        kinds=gains.kinds(tables["kinds"], params),
         figures=sections.figures(run.figures),
         departures=" ".join(sections.departures(params)),
         paper=section(params.video.evaluation.gammas, _sigmas(run)).strip(),

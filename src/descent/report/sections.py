@@ -33,7 +33,7 @@ ABSENT = "–"  # noqa: RUF001
 def used(params: Params) -> str:
     """Tasks, models and data sets in use, in words."""
     words = []
-    for task, models in groupby(in_use(params), key=itemgetter(0)):
+    for task, models in groupby(params.models_in_use, key=itemgetter(0)):
         datasets = [label(params, f"tasks.{task}.datasets", name) for name in getattr(params, task).datasets]
         named = listed([weighted(params, model) for _, model in models])
         words.append(f"{task}: {named} on {listed(datasets)}")
@@ -64,14 +64,14 @@ def data(metas: Mapping[str, Mapping[str, Any]]) -> str:
 
 def drawn(params: Params) -> str:
     """The models of which a seed draws the clips that train and validate."""
-    drawing = [model for _, model in in_use(params) if params.model_budget(model).get("clips") == "drawn"]
+    drawing = [model for _, model in params.models_in_use if params.model_budget(model).get("clips") == "drawn"]
     return listed([label(params, "models", model) for model in drawing])
 
 
 def budgets(params: Params) -> str:
     """A row for each model and arm in use; the solver's values where the arm enforces its constraints."""
     rows = []
-    for task, model in in_use(params):
+    for task, model in params.models_in_use:
         budget = params.model_budget(model)
         dataset = getattr(params, task).datasets[0]
         depths = " ".join(map(str, sorted(set(budget["layers"]))))
@@ -157,7 +157,7 @@ def cells(found: pd.DataFrame, made: Sequence[Mapping[str, Any]], params: Params
 def rates(cells: pd.DataFrame, params: Params) -> str:
     """Of which models the learning rate was searched alike in both arms, of which not, of which it is not told."""
     tried = set(tuning.trials(cells, params)["model"])
-    models = [model for _, model in in_use(params)]
+    models = [model for _, model in params.models_in_use]
     unlike = [model for model in models if model in tried and tuning.uneven(cells, params, model)]
     alike, rest = [m for m in models if m in tried and m not in unlike], [m for m in models if m not in tried]
     alike, unlike, rest = ([label(params, "models", model) for model in own] for own in (alike, unlike, rest))
@@ -190,7 +190,7 @@ def departures(params: Params) -> list[str]:
     """
     found: dict[str, list[str]] = {}
     ours = params.comparison.ours
-    for task, model in in_use(params) if ours in params.enforcing else ():
+    for task, model in params.models_in_use if ours in params.enforcing else ():
         dataset = getattr(params, task).datasets[0]
         values, papers = (params.objective(ours, dataset, model, profile=own) for own in (True, False))
         papers |= PAPERS
@@ -205,13 +205,6 @@ def departures(params: Params) -> list[str]:
         "`objectives` has for it."
         for words, models in found.items()
         if words
-    ]
-
-
-def in_use(params: Params) -> list[tuple[str, str]]:
-    """The tasks with their models in use."""
-    return [
-        (task, model) for task in TASKS if getattr(params, task).datasets for model in getattr(params, task).models
     ]
 
 

@@ -46,6 +46,7 @@ class FileCheckpoint:
         Raises:
             MemoryError: there is too little of it; the file may be whole.
             RuntimeError: a GPU's memory is full, or the GPU fails; as well.
+            OSError: the disk or the network fails; as well.
         """
         try:
             content = io.BytesIO(integrity.unsealed(self.path))  # torch itself reads flipped bits
@@ -65,7 +66,7 @@ class FileCheckpoint:
         The CPU reads it, and each part takes to the device what belongs there: a GPU never holds all of it twice.
 
         Raises:
-            MemoryError, RuntimeError: as _state; the file stays as it is.
+            MemoryError, RuntimeError, OSError: as _state; the file stays as it is.
         """
         if not self.path.exists():
             return

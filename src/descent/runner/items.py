@@ -48,7 +48,7 @@ class Feed:
 
 @dataclass(frozen=True)
 class Item:
-    """All cells that one stage trains, and everything that their weights depend on."""
+    """The cells of one model on one data set, or of one study, and everything that their weights depend on."""
 
     name: str
     runs: Path

@@ -175,7 +175,7 @@ def use_leases(shared: bool) -> None:
 
 @contextmanager
 def file_lock(name: str, label: str = "") -> Iterator[None]:
-    """Hold the right to train one matrix item, or one stack, which other items may share.
+    """Hold the right to train one item, or one stack, which other items may share.
 
     A DVC that was killed leaves its stage running; the next run waits for it and takes its cells. On one host the
     system gives the right back when its holder dies. Between hosts it cannot, and a host may freeze: there it is a

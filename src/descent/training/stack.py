@@ -1,4 +1,4 @@
-"""The training of one stack of cells: the unit of work that could go to another device."""
+"""The training of one stack of cells: the unit of work that goes to a device."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

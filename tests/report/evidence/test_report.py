@@ -96,7 +96,7 @@ def test_pilots_of_the_margin_are_a_table_and_without_any_there_is_none(
     own = run(params, card(), made_up)
     assert "Pilots of the margin" not in reproduction.report(own)
     row = {"dataset": "ucsd", "model": "ut", "layers": 5, "margin": 0.05, "cells": 8, "within_half": 7}
-    report = reproduction.report(replace(own, pilots=pd.DataFrame([row])))
+    report = reproduction.report(replace(own, tables=own.tables | {"pilots": pd.DataFrame([row])}))
     assert "| UCSD | UT | 5 | 0.05 | 8 | 7 |" in report.split("**Pilots of the margin**")[1]
 
 
@@ -105,8 +105,9 @@ def test_models_without_a_list_of_trials_are_named(params: Params, made_up: pd.D
 
     def told(*tried: dict[str, object]) -> str:
         trials = TRIALS if tried else TRIALS[:0]
-        cells = pd.concat([whole.cells, pd.DataFrame(tried)])
-        return " ".join(reproduction.report(replace(whole, trials=trials, cells=cells)).split())
+        cells = pd.concat([whole.tables["cells"], pd.DataFrame(tried)])
+        tables = whole.tables | {"trials": trials, "cells": cells}
+        return " ".join(reproduction.report(replace(whole, tables=tables)).split())
 
     ut, dust = ([tried(arm, 0.003, model) for arm in ("constrained", "unconstrained")] for model in ("ut", "dust"))
     nothing = "this run holds no trials: PROTOCOL.md says where the rates are from. The constrained arm"

@@ -86,7 +86,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 def panels(params: Params) -> list[Panel]:
     """What is shown: every model in use, and the studies of several arms."""
     found = []
-    for task in (task for task in TASKS if curves.in_use(params, task)):
+    for task in params.tasks:
         section = getattr(params, task)
         dataset, _ = curves.choice(section, DATASETS.get(task, ""), "")
         for eps in noises(params, task):

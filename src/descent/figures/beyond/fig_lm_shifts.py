@@ -18,17 +18,7 @@ one at which word embeddings err as under Gaussian noise of that level. Last row
 over the shifts that tell (named below: those that do not, as they cost a model nothing or leave it nothing), with
 its 95 % interval over seeds and test items where there are several seeds.
 """
-PARAMETERS = [
-    "lm.eps",
-    "arms",
-    "comparison",
-    "lm.datasets",
-    "lm.models",
-    "lm.evaluation.energies",
-    "lm.evaluation.shifts",
-    "shifts",
-    "profiles.${profile}.lm",
-]
+PARAMETERS = shift_map.parameters("lm")
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:

@@ -20,17 +20,7 @@ several seeds. Empty: the shift has fewer levels, or does not fit the model's in
 times the gain below which nine of ten lie. Models of patches see them as sequences: of each, at its place, frames
 are dropped or repeated by themselves.
 """
-PARAMETERS = [
-    "eps",
-    "arms",
-    "comparison",
-    "video.datasets",
-    "video.models",
-    "video.evaluation.energies",
-    "video.evaluation.shifts",
-    "shifts",
-    "profiles.${profile}.video",
-]
+PARAMETERS = shift_map.parameters("video")
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:

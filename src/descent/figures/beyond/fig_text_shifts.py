@@ -19,17 +19,7 @@ shares of a text's words. Last row: the mean over the levels, then over the shif
 that do not, as they cost a model nothing or leave it nothing), with its 95 % interval over seeds and test items
 where there are several seeds. A model that knows no order of words is not moved by swapping them.
 """
-PARAMETERS = [
-    "text.eps",
-    "arms",
-    "comparison",
-    "text.datasets",
-    "text.models",
-    "text.evaluation.energies",
-    "text.evaluation.shifts",
-    "shifts",
-    "profiles.${profile}.text",
-]
+PARAMETERS = shift_map.parameters("text")
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:

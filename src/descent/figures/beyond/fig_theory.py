@@ -42,7 +42,7 @@ PARAMETERS = [
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Violations of a setting of each task, and the radius. Raises UserError where rows of these are missing."""
-    tasks = [task for task in TASKS if curves.in_use(params, task)]
+    tasks = [task for task in params.tasks if task in TASKS]
     varied = RADIUS in params.studies and params.runs(params.studied(RADIUS))
     for stage, experiment in [(task, task) for task in tasks] + [("study", RADIUS)] * varied:
         curves.required(results, f"evaluate_{stage}", experiment=experiment)

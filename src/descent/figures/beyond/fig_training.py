@@ -61,17 +61,14 @@ PARAMETERS = [
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Four quantities against the epoch, a row per model. Raises UserError without rows of a task in use."""
     cells = {}
-    for task in (task for task in TASKS if curves.in_use(params, task)):
+    for task in params.tasks:
         rows = curves.required(results, f"evaluate_{task}", experiment=task)
         cells |= {(task, model): _of_model(rows, params, task, model) for model in getattr(params, task).models}
     shown = {place: cell for place, cell in cells.items() if (cell["metric"] == "loss_epoch").any()}
     told = ", ".join(f"{style.name(model)} ({task})" for task, model in cells if (task, model) not in shown)
     told = f"without epochs of seed 0: {told}" if told else ""
     if not shown:
-        figure, [[axes]] = style.panels(params, 1, 1, style.TEXT, 0.6, TASKS)
-        axes.set_axis_off()
-        axes.text(0.5, 0.5, told, ha="center", va="center", color=style.GREY)
-        return figure
+        return style.empty(params, told, TASKS)
     shape = (len(shown), len(HEADS), style.TEXT, 0.8 + 1.35 * len(shown))
     figure, grid = style.panels(params, *shape, TASKS, sharex="row")
     for line, ((_, model), cell) in zip(grid, shown.items(), strict=True):
@@ -100,16 +97,11 @@ def _title(model: str, cell: pd.DataFrame) -> str:
     return "\n".join([fill(style.name(model), 18), *where])
 
 
-def shown_arm(params: Params) -> str:
-    """The arm that is shown: ours where it enforces the constraints, else the first that does."""
-    return min(params.enforcing, key=lambda arm: arm != params.comparison.ours)
-
-
 def _of_model(results: pd.DataFrame, params: Params, task: str, model: str) -> pd.DataFrame:
     """The rows of the one cell that is shown; none where no such cell has been trained."""
     section = getattr(params, task)
     dataset, _ = curves.choice(section, DATASETS[task], model)
-    setting = {"dataset": dataset, "model": model, "arm": shown_arm(params), "eps": headline(params, task)}
+    setting = {"dataset": dataset, "model": model, "arm": params.enforcing[0], "eps": headline(params, task)}
     rows = select(results, **setting, shift=TRAINED, varied="")
     rows = select(rows, layers=rows["layers"].max())
     return select(rows, seed=rows["seed"].min())

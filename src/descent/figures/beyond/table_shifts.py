@@ -37,7 +37,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Raises UserError without rows under a shift.
     """
-    used = [task for task in TASKS if curves.in_use(params, task) and shifts.others(params, task)]
+    used = [task for task in params.tasks if shifts.others(params, task)]
     for task in used:
         for shift in shifts.others(params, task):
             curves.required(results, f"evaluate_{task}", experiment=task, shift=shift)
@@ -76,7 +76,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """What differs between the models and between the arms; a warning of synthetic data."""
     lines = pairs.orientation(params, TASKS)
-    if curves.in_use(params, "video"):
+    if "video" in params.tasks:
         lines = remarks.frames(params) + remarks.capacity(params, params.video.models) + lines
     whole = table[table["gamma"].isna()].to_dict("records")
     return [SILENT, *lines] if any(map(_mark, whole)) else lines
@@ -84,7 +84,7 @@ def notes(table: pd.DataFrame, params: Params) -> list[str]:
 
 def left_out(params: Params) -> str:
     """Why there is nothing to show; empty where there is."""
-    if any(shifts.others(params, task) for task in TASKS if curves.in_use(params, task)):
+    if any(shifts.others(params, task) for task in params.tasks):
         return ""
     return "the shifts in use hold none but the noise of training"
 

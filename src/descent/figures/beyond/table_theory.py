@@ -1,7 +1,5 @@
 """Not in the paper: what its theory bounds, in numbers."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 
@@ -31,7 +29,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Raises UserError where video or text, though in use, has no rows.
     """
-    for task in filter(partial(curves.in_use, params), TASKS):
+    for task in (task for task in params.tasks if task in TASKS):
         curves.required(results, f"evaluate_{task}", experiment=task)
     rows = []
     losses = theory.layer_losses(results)

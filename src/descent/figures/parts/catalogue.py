@@ -18,7 +18,6 @@ from pydantic import BaseModel
 from descent.analysis.provenance import of_code
 from descent.config import Params
 from descent.errors import UserError
-from descent.figures.parts import curves
 from descent.figures.parts.style import VIDEO, synthetic
 from descent.io.folders import write_text
 
@@ -76,7 +75,7 @@ def left_out(entry: ModuleType, params: Params, results: pd.DataFrame | None = N
     in `lacking(results, params)`, which is asked for results alone.
     """
     tasks = getattr(entry, "TASKS", VIDEO)
-    if not any(curves.in_use(params, task) for task in tasks):
+    if not set(tasks) & set(params.tasks):
         return f"params.yaml has no data set or no model of {', '.join(tasks)} in use"
     why = _study_left_out(getattr(entry, "STUDY", None), tasks, params)
     if not why and hasattr(entry, "left_out"):

@@ -32,18 +32,13 @@ def render(results: pd.DataFrame, params: Params, task: str, label: str) -> Figu
         curves.required(results, "evaluate_studies", experiment=name)
     columns = ["gain_in", "gain_out", "inflation", "feasible"]
     tables = [controls.of_study(results, params, name, columns) for name in names]
-    rows = [len(table) for table in tables] or [1]
+    rows = [len(table) for table in tables]
     figure = style.sheet(params, style.TEXT, 0.8 + sum(0.45 + 0.27 * count for count in rows), (task,))
     grid = figure.add_gridspec(len(rows), 1, height_ratios=[1.6 + count for count in rows])
     for place, (name, table) in enumerate(zip(names, tables, strict=True)):
         axes = figure.add_subplot(grid[place], sharex=figure.axes[0] if figure.axes else None)
         _draw(axes, table, params.comparison.baseline, params.studied(name).vary)
         axes.set_title(_title(params, name, table), loc="left")
-    if not names:
-        axes = figure.add_subplot(grid[0])
-        axes.set_axis_off()
-        axes.text(0.5, 0.5, left_out(params, task), ha="center", va="center", color=style.GREY)
-        return figure
     axes.set_xlabel(label)
     dots = [Line2D([], [], label=word, **_look(where, style.GREY)) for where, word in WHERE.items()]
     figure.legend(handles=dots, loc="outside upper center", ncols=2)

@@ -50,12 +50,6 @@ def state(cells: pd.DataFrame, **cell: Any) -> str:
     return "infeasible" if len(missed) and missed.all() else "some infeasible" if missed.any() else ""
 
 
-def in_use(params: Params, task: str) -> bool:
-    """Whether a task has data sets and models in use."""
-    section = getattr(params, task)
-    return bool(section.datasets and section.models)
-
-
 def without_constraints(params: Params) -> str:
     """Why the theory bounds nothing here; empty where an arm in use holds its cells to constraints."""
     return "" if params.enforcing else "no arm in use holds its cells to constraints"

@@ -58,6 +58,14 @@ def render(results: pd.DataFrame, params: Params, task: str, unit: str) -> Figur
     return figure
 
 
+def parameters(task: str) -> list[str]:
+    """What of params.yaml stands beside the panels."""
+    lists = ("datasets", "models", "evaluation.energies", "evaluation.shifts")
+    own = [f"{task}.{name}" for name in lists]
+    level = "eps" if task == "video" else f"{task}.eps"
+    return [level, "arms", "comparison", *own, "shifts", f"profiles.${{profile}}.{task}"]
+
+
 def left_out(params: Params, task: str) -> str:
     """Why there is nothing to show; empty where there is."""
     told = f"the shifts in use of {task} hold none but the noise of training"
