@@ -1,4 +1,4 @@
-# `make repro` and `make test` do all the set-up themselves; Python >= 3.11 and make are all they need.
+# `make repro` and `make test` do all the set-up themselves; Python 3.11 to 3.14, make and git are all they need.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -9,6 +9,13 @@ export PYTHONUNBUFFERED := 1
 export PYTHONDONTWRITEBYTECODE :=
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
+# Apple's library crashes in the fork of a process in which it has started threads
+export VECLIB_MAXIMUM_THREADS := 1
+# packages of another Python do not come before those of the environment
+export PYTHONPATH :=
+# DVC runs the stages in this shell and not in the user's, and asks for a user's name also where there is none
+export SHELL
+export LOGNAME ?= $(shell id -u)
 
 .PHONY: help setup repro whole-lock models video texts studies drawings denoise complete test test-all lint format publish evidence programme estimate bench check-store prune-store clean-store faults audit
 
@@ -18,12 +25,15 @@ help:  ## list the targets
 setup: $(VENV)/installed  ## the virtual environment with the pinned dependencies
 
 $(VENV)/installed: requirements.txt requirements-dev.txt constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-		|| { echo "Python 3.11 or newer is needed; name one: make PYTHON=python3.12 setup"; exit 1; }
+	@$(PYTHON) -c 'import sys; now = sys.version_info[:3]; sys.exit(not (3, 11) <= now < (3, 15) or now == (3, 14, 1))' \
+		|| { echo "Python 3.11 to 3.14 is needed (and not 3.14.1); name one: make PYTHON=python3.12 setup"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	# torch first: with it in place nothing later pulls in another build
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check $(shell grep '^torch==' requirements.txt)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check \
+		$(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $(shell grep '^torch==' requirements.txt)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements.txt -r requirements-dev.txt
+	# of an archive without its history: all but experiments works
+	@test -e .git || dvc config --quiet --local core.no_scm true
 	$(VENV)/bin/python -m stages.plots_page  # what every `dvc plots` is drawn in, also before the first run
 	touch $@
 

@@ -1,4 +1,5 @@
-"""One thread a process: pytest-xdist already keeps the cores busy. No test asks a hub."""
+"""One thread a process: pytest-xdist already keeps the cores busy. No test asks a hub, a proxy, or what a user has
+set up for git."""
 
 import os
 from collections.abc import Iterator
@@ -7,6 +8,8 @@ import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["HF_HUB_OFFLINE"] = "1"  # else the libraries try for a minute
+os.environ |= dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
+os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8", "LANGUAGE": ""}
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -46,6 +46,7 @@ def test_a_gpu_that_is_not_free_is_told_apart_from_one_that_is_full() -> None:
     for words in ("CUDA-capable device(s) is/are busy", "all CUDA-capable devices are busy"):
         told = sentence(RuntimeError(f"CUDA error: {words} or unavailable\nmore"))
         assert "look at `nvidia-smi`" in told and "full" not in told
+    assert "device: cpu" in sentence(RuntimeError("CUDA error: no kernel image is available for execution on it"))
     assert not sentence(RuntimeError("CUDA error: an illegal memory access was encountered")), "a fault of ours"
 
 

@@ -25,6 +25,7 @@ GPU_FULL = re.compile(
     r"|CUBLAS_STATUS_NOT_INITIALIZED when calling .cublasCreate|CUDNN_STATUS_NOT_INITIALIZED"
 )
 GPU_BUSY = re.compile(r"CUDA-capable device.*busy or unavailable")
+GPU_UNKNOWN = re.compile(r"no kernel image is available")
 UNALLOCATED = "can't allocate memory"  # torch's words of a host that has none left; of a GPU it has an error
 NO_MEMORY = "there is not enough memory: end other programs, or lower the batch, and run the same command again"
 NO_GPU_MEMORY = (
@@ -34,6 +35,10 @@ NO_GPU_MEMORY = (
 GPU_TAKEN = (
     "the GPU is another program's alone, or cannot be had: look at `nvidia-smi`, end that program or name another "
     "GPU (device: cuda:1), and run the same command again"
+)
+GPU_TOO_OLD = (
+    "this build of torch has no code for the GPU: set device: cpu in params.yaml, or install a build that has, "
+    "and run the same command again"
 )
 CHANGED = (
     "params.yaml was changed while this ran, and what was made is of what it said before: run the same command "
@@ -96,6 +101,8 @@ def sentence(error: BaseException) -> str:
         return NO_GPU_MEMORY
     if GPU_BUSY.search(str(error)):
         return GPU_TAKEN
+    if GPU_UNKNOWN.search(str(error)):
+        return GPU_TOO_OLD
     if full(error):
         place = getattr(error, "filename", None) or error
         return f"the disk is full ({place}): free some space and run the same command again"

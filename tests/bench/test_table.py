@@ -52,15 +52,18 @@ def test_what_misses_its_figure_is_marked(tmp_path: Path, value: float, limit: s
 def test_precisions_of_a_gpu_stand_side_by_side(
     tmp_path: Path, value: float, missed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "a card")
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA H200")
     path, card = tmp_path / "bench.csv", torch.device("cuda")
     for precision, own in (("bf16", value), ("float32", 2.0)):
         record("hours", "of this", own, "at most 0.5 on one H200", card, precision, path)
     record("a / b", "of this", 1.25, "at most 2", CPU, EXACT, path)
     marked = f"{value}{MISSED * missed}"
-    row = f"| hours | of this | 2{MISSED} |  | {marked} | at most 0.5 on one H200 | a card |"
+    row = f"| hours | of this | 2{MISSED} |  | {marked} | at most 0.5 on one H200 | NVIDIA H200 |"
     assert row in of_gpus(path) and "a / b" not in of_gpus(path)
     assert "| a / b |" in of_cpus(path) and "hours" not in of_cpus(path)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA H100")
+    record("days", "of this", 9.0, "at most 0.5 on one H200", card, EXACT, path)
+    assert "| days | of this | 9 |" in of_gpus(path), "asked of another card"
 
 
 def test_the_readme_gets_it_between_its_markers_and_nothing_else_changes(tmp_path: Path) -> None:

@@ -38,6 +38,18 @@ def test_a_container_has_the_cores_that_it_was_given(
     assert processes.cores() == most
 
 
+@pytest.mark.parametrize(("quota", "most"), [(250_000, 2), (-1, 64)])
+def test_so_has_one_of_the_older_control_groups(
+    quota: int, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda number: range(64), raising=False)
+    monkeypatch.setattr(processes, "QUOTA", tmp_path / "cpu.max")
+    monkeypatch.setattr(processes, "OLDER", tmp_path)
+    for name, value in (("quota", quota), ("period", 100_000)):
+        (tmp_path / f"cpu.cfs_{name}_us").write_text(f"{value}\n")
+    assert processes.cores() == most
+
+
 def test_the_answer_comes_back_and_the_process_is_gone() -> None:
     assert apart(lambda: (os.getpid() != os.getppid(), "x" * 1_000_000))[1] == "x" * 1_000_000
     assert apart(os.getpid) != os.getpid()

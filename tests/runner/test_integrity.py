@@ -125,7 +125,7 @@ def test_a_gpu_that_is_full_in_tests_is_told_what_to_lower_there(
         raise torch.OutOfMemoryError
 
     monkeypatch.setattr("descent.tasks.video.evaluate.sweep", full)
-    with pytest.raises(UserError, match=r"testing \d+ cells of ucsd-\w+: lower evaluation\.batch"):
+    with pytest.raises(UserError, match=r"testing \d+ cells of ucsd-\w+: end other .*lower evaluation\.batch"):
         evaluate_cells(params, "video", "ucsd")
 
 

@@ -98,6 +98,9 @@ def test_steps_replayed_while_batches_are_drawn_leave_what_plain_ones_do(name: s
     plain, found = learnt(name, device=DEVICE), learnt(name, recorded, DEVICE, "graphs")
     torch.testing.assert_close(found, plain, rtol=1e-3, atol=1e-5)
     assert len(used) == 2 and all(own.known for own in used)
+    lost = [learnt(name, device=DEVICE, how=how, lost_in=2) for how in (False, "graphs")]
+    torch.testing.assert_close(*lost, rtol=1e-3, atol=1e-5, equal_nan=True)
+    assert lost[1][0].tolist() == [True, False]
 
 
 def test_stacks_of_a_share_are_done_by_as_many_processes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """A recorded step is the step: replayed in the same memory it moves weights, duals and logs as plain ones do."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from descent.components import load
+from descent.errors import UserError
 from descent.models.dust import DUST
 from descent.models.parts.layers import dct
 from descent.tasks.lm.batches import InstructionTask
@@ -15,7 +17,7 @@ from descent.tasks.text.batches import ClassificationTask
 from descent.tasks.video.batches import FrameTask, SequenceTask
 from descent.tasks.video.losses import denoising_losses
 from descent.training.arm import Base
-from descent.training.devices import PLAIN, Recorded
+from descent.training.devices import PLAIN, Recorded, graph
 from descent.training.drawing import in_turn
 from descent.training.step import Steps
 from tests.fakes.core import ROOT, small_params
@@ -45,13 +47,18 @@ def batches(count: int) -> list[tuple[Tensor, Tensor]]:
 
 
 def learnt(
-    name: str, wrap: Callable = lambda function: function, device: torch.device = CPU, how: str | bool = False
+    name: str,
+    wrap: Callable = lambda function: function,
+    device: torch.device = CPU,
+    how: str | bool = False,
+    lost_in: int | None = None,
 ) -> list[Tensor]:
-    """All that three epochs of steps leave behind: weights, moments, the arm's state, losses and logs.
+    """All that three epochs of steps leave behind: who is alive, weights, moments, the arm's state, losses, logs.
 
     Args:
         wrap: what is made of the functions of a step and of a look.
         how: training.compile.
+        lost_in: the epoch from which on the last cell meets no numbers.
     """
     arm, values = ARMS[name]
     objective = {"objectives.constrained": values | {"warmup_epochs": WARMUP}} if values else {}
@@ -64,11 +71,16 @@ def learnt(
     steps = Steps(net, Squares(), own, optimizer, params.training, alive)
     steps._learn, steps._look = wrap(steps._learn), wrap(steps._look)
     left, before = [], net.dictionaries.detach().clone()
+
+    def draw(epoch: int, number: int) -> tuple[Tensor, Tensor]:
+        noisy, clean = (part.clone() for part in fresh[number])
+        if lost_in is not None and epoch >= lost_in:
+            noisy[-1] = torch.nan
+        return noisy, clean
+
     for epoch in range(3):
         total = 0.0
-        drawn = in_turn(
-            lambda number: tuple(part.clone() for part in fresh[number]), STEPS, ahead=device.type == "cuda"
-        )
+        drawn = in_turn(partial(draw, epoch), STEPS, ahead=device.type == "cuda")
         for number, batch in enumerate(drawn):
             f, norm = steps.learn(batch, epoch, lr=0.01 / (1 + number))
             total = total + torch.cat([f, norm[:, None]], dim=1)
@@ -77,7 +89,7 @@ def learnt(
         left += [total, held_out, *log.values(), *(value.detach().clone() for value in net.parameters())]
     assert not torch.allclose(net.dictionaries, before, atol=0.01), "they learnt"
     moments = [state for one in (optimizer, *own.optimizers) for state in one.state.values()]
-    return [*left, *(value for state in moments for value in state.values())]
+    return [alive, *left, *(value for state in moments for value in state.values())]
 
 
 @pytest.mark.parametrize("name", ARMS)
@@ -92,6 +104,17 @@ def test_recorded_steps_leave_what_plain_ones_do(name: str) -> None:
     found = learnt(name, partial(Recorded, record=counted))
     torch.testing.assert_close(found, plain, rtol=1e-6, atol=1e-7)
     assert len(replayed) > 2 * STEPS, "most of them"
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_a_cell_lost_under_replay_is_frozen_and_the_other_goes_on(name: str) -> None:
+    plain, found = (learnt(name, wrap, lost_in=2) for wrap in (lambda own: own, partial(Recorded, record=record)))
+    torch.testing.assert_close(found, plain, rtol=1e-6, atol=1e-7, equal_nan=True)
+    assert found[0].tolist() == [True, False]
+    weights = [value for value in found if value.shape == (CELLS, 1, 16, 16)][:3]  # after each epoch
+    assert all(value.isfinite().all() for value in weights)
+    assert torch.equal(weights[1][-1], weights[2][-1]), "as it was when it was lost"
+    assert not torch.allclose(weights[1][0], weights[2][0]), "it goes on"
 
 
 def test_what_does_not_stay_in_its_place_would_be_found() -> None:
@@ -162,3 +185,22 @@ def test_steps_without_a_gpu_are_compiled_as_asked_and_not_recorded(how: str | b
     own = duals_of("unconstrained", params, CELLS, LAYERS, CPU)
     steps = Steps(net, task, own, torch.optim.Adam(net.parameters()), params.training, alive)
     assert task.how == asked and not isinstance(steps._learn, Recorded)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [("operation not permitted when stream is capturing", UserError), ("an illegal memory access", RuntimeError)],
+)
+def test_what_cannot_be_recorded_is_told_in_one_sentence(
+    said: str, kind: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", lambda: None)
+    monkeypatch.setattr(torch.cuda, "Stream", lambda: None)
+    monkeypatch.setattr(torch.cuda, "graph", lambda *_, **__: nullcontext())
+
+    def asks() -> None:
+        raise RuntimeError(f"CUDA error: {said}\nmore")
+
+    with pytest.raises(kind, match=said) as told:
+        graph(asks)
+    assert ("set training.compile: false" in str(told.value)) == (kind is UserError)

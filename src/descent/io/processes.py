@@ -22,6 +22,7 @@ from descent.io.failures import reason
 
 ENDING = {signal.SIGINT, signal.SIGTERM}
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
+OLDER = Path("/sys/fs/cgroup/cpu")  # where control groups are of version 1
 GRACE = 0.8  # seconds that workers have to put away what they have half written
 Answer = TypeVar("Answer")
 
@@ -66,9 +67,10 @@ def cores() -> int:
 
 def _quota() -> int:
     """The cores whose time a container of Linux may use, whole ones and at least one; of no container many."""
-    with suppress(OSError, ValueError):  # "max 100000" where there is no limit
-        time_of, period = map(int, QUOTA.read_text().split())
-        return max(1, time_of // period)
+    files = [QUOTA] if QUOTA.exists() else [OLDER / f"cpu.cfs_{name}_us" for name in ("quota", "period")]
+    with suppress(OSError, ValueError):  # "max 100000" or "-1" where there is no limit
+        time_of, period = map(int, " ".join(file.read_text() for file in files).split())
+        return max(1, time_of // period) if time_of > 0 else sys.maxsize
     return sys.maxsize
 
 

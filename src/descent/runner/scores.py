@@ -35,8 +35,9 @@ COMPUTES = (  # numbers of a score file
     "descent.analysis.bootstrap",
 )
 TOO_LARGE = (
-    "the GPU is out of memory testing {} cells of {}: lower evaluation.batch in the section of their task, or end "
-    "other programs on the GPU, and run the same command again; nothing is trained anew"
+    "the GPU is out of memory testing {} cells of {}: end other programs on it, raise gpu_share, or lower "
+    "evaluation.batch in the section of their task (nothing is trained anew, but all of it tested again, with "
+    "other noise), and run the same command again. ({})"
 )
 Row = dict[str, object]
 # Shift by shift, the rows of each cell of a stack; None of one that is not tested.
@@ -193,8 +194,9 @@ def _score_stack(
                 rows = _with_training(runs, scoring, cell, tested, settings[cell], tolerance, shift)
                 table = pd.DataFrame(rows).assign(profile=scoring.profile, shift=shift, **vars(cell))
                 results.write(table, files[shift, cell])
-    except torch.OutOfMemoryError:
-        raise UserError(TOO_LARGE.format(len(stack), f"{stack[0].dataset}-{stack[0].model}")) from None
+    except torch.OutOfMemoryError as error:
+        where, said = f"{stack[0].dataset}-{stack[0].model}", str(error).partition("\n")[0]
+        raise UserError(TOO_LARGE.format(len(stack), where, said)) from None
 
 
 def _with_training(

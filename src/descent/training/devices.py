@@ -13,6 +13,11 @@ from descent.errors import UserError
 
 PLAIN = 3  # calls of a kind before its recording: libraries load in them, kernels are compiled, moments made
 Replay = Callable[[], None]
+CAPTURE = "captur"  # of what a GPU says of a call that cannot be recorded
+NOT_REPLAYED = (
+    "a GPU cannot replay a step of this model or arm, which asks it for a number or for memory of its own: set "
+    "training.compile: false in params.yaml ({})"
+)
 
 
 def visible(device: str) -> list[torch.device]:
@@ -68,12 +73,21 @@ def compiled(function: Callable[..., Any], how: str) -> Callable[..., Any]:
 
 
 def graph(function: Callable[[], Any]) -> tuple[Replay, Any]:
-    """Record what a function launches on a GPU, undone: a call that does it, and where its results will stand."""
+    """Record what a function launches on a GPU, undone: a call that does it, and where its results will stand.
+
+    Raises:
+        UserError: the function does what cannot be recorded.
+    """
     made = torch.cuda.CUDAGraph()
     # On a stream of the GPU in use, since torch's own is of the first that recorded; and of this thread alone:
     # others draw batches meanwhile, and may ask the GPU for memory.
-    with torch.cuda.graph(made, stream=torch.cuda.Stream(), capture_error_mode="thread_local"):
-        results = function()
+    try:
+        with torch.cuda.graph(made, stream=torch.cuda.Stream(), capture_error_mode="thread_local"):
+            results = function()
+    except RuntimeError as error:
+        if isinstance(error, torch.OutOfMemoryError) or CAPTURE not in str(error):
+            raise
+        raise UserError(NOT_REPLAYED.format(str(error).partition("\n")[0])) from error
     return made.replay, results
 
 

@@ -111,8 +111,8 @@ def train(
             _select(model, run, arm.worst(held_out), held_out[:, -1], selection, tolerance, epoch + 1)
         log |= {"loss_train": f, "loss_validation": held_out, "grad_norm": norm, "clipped": clipped}
         log["alive"] = run.alive.clone()
-        log["seconds"] = torch.tensor(time.monotonic() - began)
-        run.history.append({name: value.cpu() for name, value in log.items()})
+        kept = {name: value.cpu() for name, value in log.items()}  # with which a GPU has done the epoch
+        run.history.append(kept | {"seconds": torch.tensor(time.monotonic() - began)})
         progress(epoch + 1, f)
         if epoch + 1 < epochs and time.monotonic() - saved >= settings.checkpoint_seconds:
             checkpoint.save(parts, run)
