@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis import effects, epochs, grounds, kinds, levels, scorecard, sensitivity, tuning
+from descent.analysis import cell_scores, effects, epochs, grounds, kinds, levels, scorecard, sensitivity, tuning
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
@@ -35,6 +35,7 @@ def publish(params: Params) -> Path:
         "controls": published.controls(results, params),
         "epochs": epochs.table(results, params),
         "levels": levels.table(results, params),
+        "scores": cell_scores.table(results),
         "shifts": published.shifts(results, params),
         "transfer": published.transferred(results, params),
         "kinds": kinds.table(results, params),

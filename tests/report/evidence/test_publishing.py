@@ -53,6 +53,7 @@ def test_a_finished_run_is_published_whole(project: Path, params: Params, made_u
             "kinds",
             "controls",
             "levels",
+            "scores",
             "epochs",
             "sensitivity",
             "datasets",
