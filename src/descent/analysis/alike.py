@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
+from descent.analysis import grounds
 from descent.analysis.claims import CLAIMS
 from descent.components import TASKS
 from descent.errors import UserError
@@ -47,8 +47,7 @@ def check(claim: str, pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
 
 
 def _same(claim: str, folders: Sequence[Path], asked: Callable[[str, Params], Params]) -> None:
-    read = [yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8")) for folder in folders]
-    first, *others = (asked(claim, params) for params in read)
+    first, *others = (asked(claim, grounds.parameters(folder)) for folder in folders)
     for folder, other in zip(folders[1:], others, strict=True):
         for key in sorted({*first, *other}):
             if first.get(key) != other.get(key):

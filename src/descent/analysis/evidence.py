@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from descent.analysis.lost import ZERO, chance
+from descent.analysis.lost import ZERO, chance, truth
 from descent.analysis.select import TRAINED, average, check_named, measured, select
 from descent.analysis.summary import PAIR, cells_table
 from descent.components import TASKS
@@ -39,7 +39,7 @@ class Evidence:
     def cells(self) -> pd.DataFrame:
         """One row per cell, with `lost`: it diverged, or no epoch of it can be reported."""
         cells = cells_table(self.results, self.params)
-        diverged = cells["diverged"].fillna(False).astype(bool)
+        diverged = truth(cells["diverged"])
         return cells.assign(lost=cells["trained"] & (diverged | (cells["epoch"].fillna(1) == 0)))
 
     @cached_property

@@ -6,9 +6,11 @@ With the pairs these facts are published, and the scorecard follows from the two
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from descent.analysis import preconditions
 from descent.analysis.case import Case
@@ -116,6 +118,11 @@ def load(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     facts = pd.read_csv(folder / "facts.csv", dtype=words).fillna(dict.fromkeys(words, ""))
     pairs = pd.read_parquet(folder / "pairs.parquet")
     return pairs, facts if "dataset" in facts else _of_each(facts, pairs)
+
+
+def parameters(folder: Path) -> dict[str, Any]:
+    """What the params.yaml of a published part says, as it stands there; config.Params may ask more of it."""
+    return yaml.load((folder / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 
 
 def _of_each(facts: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:

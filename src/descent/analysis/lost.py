@@ -43,6 +43,11 @@ def _parted(rows: pd.DataFrame, results: pd.DataFrame) -> tuple[pd.DataFrame, pd
     return marked[marked["of"] == "left_only"].drop(columns="of"), lost
 
 
+def truth(values: pd.Series) -> pd.Series:
+    """What is said of cells as truths: False of those of which nothing is said."""
+    return values.fillna(False).astype(bool)
+
+
 def chance(params: Params, dataset: str) -> float:
     """Accuracy without learning: 1 / classes; of next tokens 0, as of thousands of words."""
     said = params.components["tasks.text.datasets"].get(dataset)

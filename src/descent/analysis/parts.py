@@ -15,6 +15,7 @@ import pandas as pd
 from descent.analysis import again, alike, grounds, preconditions
 from descent.analysis.claims import CLAIMS
 from descent.analysis.grounds import FACTS, VARIANT, WHOLE
+from descent.analysis.lost import truth
 from descent.analysis.preconditions import NOTHING, PLACE
 from descent.analysis.select import select
 from descent.components import TASKS
@@ -84,16 +85,12 @@ def _loaded(folders: Sequence[Path], trained: pd.DataFrame) -> tuple[pd.DataFram
     compared = pairs[pairs["varied"] != ""][["claim", *PLACE, "part"]].drop_duplicates()
     for claim, dataset, model, part in compared.itertuples(index=False, name=None):
         study = select(trained, experiment=CLAIMS[claim].experiment, dataset=dataset, model=model, part=part)
-        held = _true(study["feasible"]) & ~_true(study["diverged"])
-        own = study.assign(feasible=held, active=_true(study["active"]))[study["varied"] != ""]
+        held = truth(study["feasible"]) & ~truth(study["diverged"])
+        own = study.assign(feasible=held, active=truth(study["active"]))[study["varied"] != ""]
         if not preconditions.too_few(own, of_each=False):
             passed = (facts["claim"] == claim) & (facts["part"] == part) & (facts["why"] == "")
             facts.loc[passed, "why"] = preconditions.too_few(own, of_each=True)
     return pairs, facts
-
-
-def _true(said: pd.Series) -> pd.Series:
-    return said.fillna(False).astype(bool)
 
 
 def _matched(pairs: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from descent.analysis.claims import Claim
 from descent.analysis.effects import pretrained
 from descent.analysis.evidence import ALIKE, RELAXED
 from descent.analysis.learned import learned
+from descent.analysis.lost import truth
 from descent.analysis.select import select
 from descent.analysis.summary import PAIR
 from descent.analysis.trials import HYPERPARAMETERS
@@ -195,7 +196,7 @@ def plateau(case: Case) -> str:
     lower = 1 - both["validation_loss_longer"].astype(float) / both["validation_loss"].astype(float)
     lower = lower.groupby(both["arm"]).mean()
     said = []
-    lost = set(longer.loc[longer["diverged"].fillna(False).astype(bool), "arm"])
+    lost = set(longer.loc[truth(longer["diverged"]), "arm"])
     for arm in (evidence.params.comparison.ours, evidence.params.comparison.baseline):
         if arm in lost:
             said.append(f"{arm} {model} diverged in twice the epochs")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from descent.analysis.lost import truth
 from descent.analysis.select import (
     CELL,
     CURVE,
@@ -139,7 +140,7 @@ def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     enforcing = table["arm"].isin([name for name, said in arms.items() if said["ENFORCES"]])
     infeasible = enforcing & ~table["feasible"].fillna(False).astype(bool)
     # What a cell that diverged lost, its last sound epoch may have had.
-    table["descending"] = table["descending"].mask(table["diverged"].fillna(False).astype(bool), False)
+    table["descending"] = table["descending"].mask(truth(table["diverged"]), False)
     return table.assign(trained=table["arm"].isin(list(arms)), infeasible=infeasible)
 
 
@@ -166,7 +167,7 @@ def best_depth(cells: pd.DataFrame, task: str = "video") -> pd.DataFrame:
     is left (and is then marked in the figures). Diverged depths, and those without a loss, come last.
     """
     depths = select(cells, experiment=task, trained=True)
-    depths = depths.assign(diverged=depths["diverged"].fillna(False).astype(bool))
+    depths = depths.assign(diverged=truth(depths["diverged"]))
     measures = {"diverged": "max", "infeasible": "max", "validation_loss": "mean"}
     depths = depths.groupby([*CURVE, "layers"]).agg(measures).reset_index()
     return depths.sort_values([*measures, "layers"]).drop_duplicates(CURVE).sort_values(CURVE, ignore_index=True)

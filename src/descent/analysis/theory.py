@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
+from descent.analysis.lost import truth
 from descent.analysis.select import CELL, TRAINED, at_eps, check_named, measured, select
 from descent.analysis.summary import best_depth, cells_table
 from descent.analysis.trials import best_text
@@ -90,7 +91,7 @@ def shown(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """
     cells = cells_table(results, params)
     cells = cells if params.enforcing else cells[:0]  # without constraints nothing is bounded
-    cells = cells[~cells["diverged"].fillna(False).astype(bool) & cells["validation_loss"].notna()]
+    cells = cells[~truth(cells["diverged"]) & cells["validation_loss"].notna()]
     video = select(cells, experiment="video", eps=float(params.eps))
     video = video.merge(best_depth(video)[["dataset", "model", "arm", "eps", "layers"]])
     text = best_text(select(cells, experiment="text", eps=float(params.text.eps)), params)

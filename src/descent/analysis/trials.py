@@ -3,7 +3,7 @@
 import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
 
-from descent.analysis.lost import chance
+from descent.analysis.lost import chance, truth
 from descent.analysis.select import (
     CELL,
     CURVE,
@@ -68,7 +68,7 @@ def best_trial(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     """
     group = [*CURVE, "layers"]
     trials = select(cells, experiment="text")
-    trials = trials.assign(last=trials["diverged"].fillna(False).astype(bool))
+    trials = trials.assign(last=truth(trials["diverged"]))
     best = trials.sort_values(["last", "validation_loss", "seed"]).drop_duplicates(group).drop(columns="last")
     counted = (trials[~trials["last"]] if searched(params) else _guessing(trials, params)).groupby(group)
     company = counted[MEASURES].agg(["mean", "std"])
@@ -83,7 +83,7 @@ def best_text(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     """Of `best_trial` the depth to show for each (dataset, model, arm, eps): the lowest validation loss, and last
     what diverged."""
     best = best_trial(cells, params)
-    best = best.assign(last=best["diverged"].fillna(False).astype(bool))
+    best = best.assign(last=truth(best["diverged"]))
     chosen = best.sort_values(["last", "validation_loss", "layers"]).drop_duplicates(CURVE)
     return chosen.drop(columns="last").sort_values(CURVE, ignore_index=True)
 

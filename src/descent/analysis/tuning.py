@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from descent.analysis.lost import truth
 from descent.analysis.select import select
 from descent.components import TASKS
 from descent.config import Params
@@ -29,7 +30,7 @@ def trials(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     missed = (tried["worst_violation"].astype(float) - tolerance).clip(lower=0)
     tried = tried.assign(
         missed=missed.where(tried["arm"].isin(params.enforcing), 0.0),
-        diverged=tried["diverged"].fillna(False).astype(bool),
+        diverged=truth(tried["diverged"]),
         validation_loss=tried["validation_loss"].astype(float),
     )
     groups = tried.groupby([*TRIED, "lr"])

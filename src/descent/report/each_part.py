@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from descent import config
 from descent.analysis import grounds, parts
+from descent.analysis.lost import truth
 from descent.analysis.preconditions import PLACE
 from descent.analysis.select import select
 from descent.analysis.verdicts import NOT_TESTED, VERDICTS
@@ -101,7 +101,7 @@ def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, p
     for number, folder in enumerate(folders):
         own = parts.cells([folder])
         held = own[own["experiment"].isin(TASKS)][PLACE].drop_duplicates().itertuples(index=False, name=None)
-        told = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))
+        told = grounds.parameters(folder)
         for place in sorted(place for place in held if place in places and (*place, number) not in gone):
             arms = told["profiles"][told["profile"]]["video"]["models"][place[1]].get("arms", {})
             margin = arms.get(params.comparison.ours, {}).get("margin", 0.0)
@@ -140,7 +140,7 @@ def _lost(folder: Path, models: pd.DataFrame, params: Params) -> str:
     own = parts.cells([folder])
     own = own[own["experiment"].isin(TASKS) & own["arm"].isin(vars(params.comparison).values())]
     own = own[own["model"].isin(models["model"])]
-    lost = own["diverged"].fillna(False).astype(bool).sum()
+    lost = truth(own["diverged"]).sum()
     return f"; {lost} of {len(own)} cells diverged, and count as if they had learned nothing" if lost else ""
 
 
@@ -192,7 +192,7 @@ def _at_one_rate(folder: Path, params: Params) -> Iterator[str]:
     found = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["study", "arm"])
     own = found[found["study"].str.startswith(SAME_RATE) & (found["arm"] == params.comparison.ours)]
     for name, rows in own.groupby("study", sort=False):
-        study = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))["study"][name]
+        study = grounds.parameters(folder)["study"][name]
         unit = "percent" if study["task"] == "video" else "points"
         ours = select(parts.cells([folder]), experiment=name, arm=params.comparison.ours)
         held = ours.astype({"feasible": float}).groupby(ours["varied"].astype(float))["feasible"]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis.controls import over_seeds
+from descent.analysis.lost import truth
 from descent.analysis.select import SETTING, select
 from descent.analysis.wording import UNKNOWN
 from descent.config import Params
@@ -32,7 +33,7 @@ def paired(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
         cells: summary.cells_table.
     """
     own = select(cells, experiment="video")
-    own = own[own["trained"].astype(bool) & ~own["diverged"].fillna(False).astype(bool)]
+    own = own[own["trained"].astype(bool) & ~truth(own["diverged"])]
     key = [*SETTING, "seed"]
     arms = [
         select(own, arm=arm).astype(dict.fromkeys(MEASURES.values(), float))[[*key, *MEASURES.values()]]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from descent.analysis.lost import truth
 from descent.analysis.select import CELL, SETTING, last_layer, select
 from descent.components import TASKS
 from descent.config import Params
@@ -92,7 +93,7 @@ def pilots(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def _with_worst(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     """With the `tolerance` of its task, and `worst`, its worst violation, of a cell that did not diverge."""
-    diverged = cells["diverged"].fillna(False).astype(bool)
+    diverged = truth(cells["diverged"])
     return cells.assign(
         diverged=diverged,
         tolerance=cells["model"].map(params.tolerance_of).astype(float),

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from descent.analysis import grounds, parts
 from descent.analysis.grounds import VARIANT
@@ -43,7 +42,7 @@ def table(folders: Sequence[Path], params: Params) -> str:
 
 
 def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
-    told = yaml.load((folder / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+    told = grounds.parameters(folder)
     if (told["video"]["frame"]["size"], told["video"]["frame"]["patch"]) != (SIZE, PATCH):
         return
     pairs, facts = grounds.load(folder)

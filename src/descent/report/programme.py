@@ -6,9 +6,7 @@ Holm.
 
 from pathlib import Path
 
-import yaml
-
-from descent.analysis import parts, scorecard, sensitivity
+from descent.analysis import grounds, parts, scorecard, sensitivity
 from descent.config import Params
 from descent.figures.beyond import fig_forest
 from descent.figures.parts import style
@@ -33,8 +31,7 @@ def parted(root: Path, profile: str) -> tuple[list[Path], list[Path]]:
 
 
 def _alone(folder: Path) -> bool:
-    told = yaml.load((folder / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
-    return told.get("judged") == "alone"
+    return grounds.parameters(folder).get("judged") == "alone"
 
 
 def write(root: Path, params: Params) -> str:

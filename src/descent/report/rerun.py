@@ -19,7 +19,7 @@ import yaml
 from filelock import FileLock, Timeout
 
 from descent import config, inventory
-from descent.analysis import parts
+from descent.analysis import grounds, parts
 from descent.analysis.wording import written
 from descent.config import Params
 from descent.costs import devices
@@ -100,8 +100,7 @@ def run(folder: Path, params: Params) -> None:
 
 def _run(folder: Path, params: Params) -> None:
     before = FILE.read_text(encoding="utf-8")
-    values = yaml.safe_load((folder / FILE.name).read_text(encoding="utf-8"))
-    values |= {"local_data": params.local_data, "device": params.device}
+    values = grounds.parameters(folder) | {"local_data": params.local_data, "device": params.device}
     words = ["exp", "run", "--temp", "--force", "--name", experiment(folder)]
     asked = MARK + yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
     write_text(KEPT, before)

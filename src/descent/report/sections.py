@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from descent.analysis import tuning
+from descent.analysis.lost import truth
 from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import listed, pipe
@@ -144,7 +145,7 @@ def cells(found: pd.DataFrame, made: Sequence[Mapping[str, Any]], params: Params
     ]
     for words, own in (("the settings that are compared", trained[of_grid]), ("the studies", trained[~of_grid])):
         held = own[own["arm"].isin(params.enforcing)]
-        diverged = int(own["diverged"].fillna(False).sum())
+        diverged = int(truth(own["diverged"]).sum())
         infeasible = int(held["infeasible"].sum())
         if len(own):
             told.append(

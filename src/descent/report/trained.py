@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 import pandas as pd
 
+from descent.analysis.lost import truth
 from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import listed, pipe
@@ -35,7 +36,7 @@ def descending(cells: pd.DataFrame, params: Params) -> str:
         counts = []
         for arm in (params.comparison.ours, params.comparison.baseline):
             cells_of = own[own["arm"] == arm]
-            held = _true(cells_of["descending"]) & ~_true(cells_of["diverged"])
+            held = truth(cells_of["descending"]) & ~truth(cells_of["diverged"])
             counts.append(f"{held.sum()} of {len(held)} {label(params, 'arms', arm)}")
         words.append(f"{label(params, 'models', model)} ({task}) {listed(counts)}")
     return f"Cells whose loss falls at every layer that is asked to, on validation data: {'; '.join(words)}."
@@ -49,7 +50,7 @@ def descent(cells: pd.DataFrame, places: Collection[tuple[str, str]], params: Pa
         places: the data sets and models that the tested primary claims rest on.
     """
     own = each_once(_trained(cells))
-    own = own.assign(held=_true(own["descending"]) & ~_true(own["diverged"]))
+    own = own.assign(held=truth(own["descending"]) & ~truth(own["diverged"]))
     ours, theirs = (own[own["arm"] == arm] for arm in (params.comparison.ours, params.comparison.baseline))
     ever = theirs["model"].map(theirs.groupby("model")["held"].any()).astype(bool)
     behind = pd.Series([place in places for place in zip(theirs["dataset"], theirs["model"], strict=True)])
@@ -142,11 +143,6 @@ def _counts(name: str, own: pd.DataFrame) -> list[object]:
         return [name, cells, *counts, ABSENT, ABSENT]
     worst = own.loc[own["swing_f0"].idxmax(), ["swing_f0", "swing_f0_baseline"]]
     return [name, cells, *counts, *(ABSENT if pd.isna(swing) else f"{swing:.0%}" for swing in worst)]
-
-
-def _true(values: pd.Series) -> pd.Series:
-    """What is not known is not so."""
-    return values.astype("boolean").fillna(False).astype(bool)
 
 
 def _trained(cells: pd.DataFrame) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
+from descent.analysis.lost import truth
 from descent.analysis.select import TRAINED, average, measured, select
 from descent.cells import REFERENCES
 from descent.config import Params
@@ -44,7 +45,7 @@ def state(cells: pd.DataFrame, **cell: Any) -> str:
     """What a reader must know of the matching cells: "diverged" (one did), "infeasible" (all that have constraints
     are), "some infeasible", or ""."""
     rows = select(cells, **cell)
-    if rows["diverged"].fillna(False).any():
+    if truth(rows["diverged"]).any():
         return "diverged"
     missed = rows["infeasible"].fillna(False).astype(bool)
     return "infeasible" if len(missed) and missed.all() else "some infeasible" if missed.any() else ""

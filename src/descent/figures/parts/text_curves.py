@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
-from descent.analysis.lost import chance
+from descent.analysis.lost import chance, truth
 from descent.analysis.select import TRAINED, average, last_layer, measured, select
 from descent.analysis.trials import searched
 from descent.config import Params
@@ -53,7 +53,7 @@ def depth_notes(table: pd.DataFrame, params: Params) -> list[str]:
 def _draw_band(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, cell: dict, color: object) -> None:
     """The mean, plus and minus one standard deviation, of all trials of a setting that did not diverge."""
     setting = {name: value for name, value in cell.items() if name != "seed"}
-    trials = select(cells[~cells["diverged"].fillna(False)], **setting)["seed"]
+    trials = select(cells[~truth(cells["diverged"])], **setting)["seed"]
     points = measured(select(last_layer(rows), shift=TRAINED, metric="accuracy", split="test", **setting))
     table = average(points[points["seed"].isin(trials)], ["gamma", "seed"]).unstack("seed").dropna()
     if table.shape[1] > 1:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis.lost import chance
+from descent.analysis.lost import chance, truth
 from descent.analysis.select import SETTING
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_trial, searched
@@ -48,7 +48,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     Raises UserError where no text cell has rows.
     """
     best = best_trial(cells_table(curves.required(results, "evaluate_text", experiment="text"), params), params)
-    best["marked"] = best["infeasible"] | best["diverged"].fillna(False)
+    best["marked"] = best["infeasible"] | truth(best["diverged"])
     return _with_paper(pairs.build(best, params, MEASURES), params)
 
 

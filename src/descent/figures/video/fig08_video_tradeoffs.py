@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from descent.analysis.lost import truth
 from descent.analysis.select import select
 from descent.analysis.summary import PAIR, best_depth, cells_table, pairs
 from descent.config import Params
@@ -56,7 +57,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 def chosen(cells: pd.DataFrame, params: Params) -> list[dict]:
     """The settings that the caption's rule picks, at most three, the most turning first."""
     sound = select(cells, experiment="video", trained=True)
-    sound = sound[~sound["diverged"].fillna(False)]
+    sound = sound[~truth(sound["diverged"])]
     measures = ("rmse_out_of_distribution", "rmse_in_distribution")
     both = [pairs(sound, measure, params.comparison) for measure in measures]
     beyond, within = (wide["ours"] - wide["baseline"] for wide in both)

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from descent.analysis.lost import truth
 from descent.analysis.select import CELL, TRAINED, select
 from descent.analysis.summary import cells_table, first_constrained
 from descent.config import Params
@@ -47,7 +48,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         required = curves.required(results, f"evaluate_{task}", **wanted)
         rows = select(results, experiment=task)
         cells = cells_table(rows, params)
-        sound = cells.loc[~cells["diverged"].fillna(False), CELL]
+        sound = cells.loc[~truth(cells["diverged"]), CELL]
         normalised = _normalised(required.merge(sound), first_constrained(rows))
         width = grid.ncols // len(names)
         first = None

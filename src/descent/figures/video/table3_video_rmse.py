@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from descent.analysis.lost import truth
 from descent.analysis.select import SETTING
 from descent.analysis.summary import cells_table
 from descent.config import Params
@@ -38,7 +39,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     Raises UserError where no video cell has rows.
     """
     cells = cells_table(curves.required(results, "evaluate_video", experiment="video"), params)
-    cells = cells.assign(marked=cells["infeasible"] | cells["diverged"].fillna(False))
+    cells = cells.assign(marked=cells["infeasible"] | truth(cells["diverged"]))
     cells = cells[cells["trained"]].astype(dict.fromkeys(pairs.HELD, float))
     measures = {"mean_rmse": "mean", **dict.fromkeys(pairs.HELD, "mean"), "marked": "max"}
     by_arm = cells.groupby([*SETTING, "arm"], as_index=False).agg(measures)
