@@ -14,7 +14,7 @@ def main() -> None:
     params = config.load()
     table = results.collect(summary.declared(params), params.profile)
     summary.check_declared(table, params)
-    results.write(table, Path("data/results.parquet"))
+    results.write(table, paths.RESULTS)
     write_text(config.OF_RESULTS, config.of_results(params))
     cells = summary.cells_table(table, params)
     write_text(Path("data/summary.csv"), cells.to_csv(index=False, float_format="%.5g", lineterminator="\n"))

@@ -3,24 +3,24 @@
 import json
 from pathlib import Path
 
-from descent import config as params
-from descent import errors
+from descent import config, errors
 from descent.analysis import results
 from descent.analysis.metrics import followed
 from descent.analysis.summary import cells_table
 from descent.io.folders import write_text
+from descent.paths import RESULTS
 from descent.report import plots
 
 
 def main() -> None:
     """Write data/plots/*.csv, which `dvc plots` draws, and data/metrics.json, which `dvc metrics` compares."""
-    values = params.load(params.OF_RESULTS).model_copy(update={"method": params.load().method})
-    rows = results.read(Path("data/results.parquet"), values.profile)
-    cells = cells_table(rows, values)
-    for stem, table in plots.curves(rows, cells, values, values.method).items():
+    params = config.load(config.OF_RESULTS).model_copy(update={"method": config.load().method})
+    rows = results.read(RESULTS, params.profile)
+    cells = cells_table(rows, params)
+    for stem, table in plots.curves(rows, cells, params, params.method).items():
         text = table.to_csv(index=False, float_format="%.6g", lineterminator="\n")
         write_text(Path("data/plots") / f"{stem}.csv", text)
-    numbers = followed(cells, values)
+    numbers = followed(cells, params)
     write_text(Path("data/metrics.json"), json.dumps(numbers, indent=1) + "\n")
 
 

@@ -9,6 +9,7 @@ from descent import config, errors
 from descent.analysis import results
 from descent.figures.parts import style
 from descent.io.folders import write_text
+from descent.paths import RESULTS
 from descent.report import explore, plots_page
 from descent.report.page import page
 
@@ -20,7 +21,7 @@ def main() -> None:
     cells = pd.read_csv("data/summary.csv")
     card = pd.read_csv("data/scorecard.csv")
     metrics = json.loads(Path("data/arms.json").read_text())
-    curves = explore.curves(results.read(Path("data/results.parquet"), params.profile), params)
+    curves = explore.curves(results.read(RESULTS, params.profile), params)
     figures = Path("figures")
     shown = Path("data/shown")
     html = page(figures, shown, cells, metrics, card, params, curves, plots_page.library())

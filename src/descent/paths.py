@@ -4,6 +4,9 @@ from pathlib import Path
 
 from descent.config import Params
 
+RUNS = Path("data/runs")  # a folder for each cell
+RESULTS = Path("data/results.parquet")  # all rows of all score files
+
 
 def prepared_folder(params: Params, task: str, dataset: str, model: str) -> Path:
     """What a model reads of a data set: frames; of text and instructions their tokens, by its tokenizer."""
@@ -13,12 +16,12 @@ def prepared_folder(params: Params, task: str, dataset: str, model: str) -> Path
 
 def runs_folder(task: str, dataset: str, model: str = "") -> Path:
     """Where training writes the cells of a model on a data set, a folder each; without a model, of all models."""
-    return Path("data/runs") / task / dataset / model
+    return RUNS / task / dataset / model
 
 
 def study_runs_folder(name: str = "") -> Path:
     """Where training writes the cells of a study; without a name, of all studies."""
-    return Path("data/runs/study") / name
+    return RUNS / "study" / name
 
 
 def scores_file(task: str, dataset: str) -> Path:

@@ -9,9 +9,10 @@ import pytest
 from descent.analysis import effects, scorecard, shift_estimates, shifts
 from descent.analysis.evidence import Evidence
 from descent.analysis.select import select
+from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.figures.beyond import table_shifts
-from descent.figures.parts import style, tables
+from descent.figures.parts import style
 from tests.fakes.evidence import SHIFTS, Made, real_params
 from tests.fakes.results import COMPONENTS, change, fake_params, fake_results
 
@@ -233,4 +234,4 @@ def test_a_model_of_which_every_cell_is_lost_has_a_row_without_a_mean() -> None:
     change(rows, 1.0, experiment="video", metric="diverged")
     scored = rows["metric"].isin(["rmse", "log_rmse_replicate"]) & rows["arm"].isin(params.arms)
     shown = table_shifts.display(table_shifts.build(rows[~scored], params), params)
-    assert len(shown) and set(shown["", "mean over levels"]) == {tables.MISSING}
+    assert len(shown) and set(shown["", "mean over levels"]) == {UNKNOWN}

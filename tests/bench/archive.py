@@ -21,7 +21,7 @@ import psutil
 
 from descent import config
 from descent.config import Params
-from descent.runner.devices import cores
+from descent.io.processes import cores
 from descent.tasks.video.clips import find_clips
 from descent.tasks.video.datasets import shanghaitech
 from descent.tasks.video.prepare import prepare

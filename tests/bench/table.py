@@ -13,8 +13,8 @@ import torch
 
 from descent.costs.devices import TABLE, processor
 from descent.io.folders import write_text
+from descent.io.processes import cores
 from descent.report.markdown import pipe
-from descent.runner.devices import cores
 from descent.schema import Precision
 
 BLOCK = re.compile(r"(<!-- bench (?P<of>\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)

@@ -19,7 +19,7 @@ import torch
 from descent import config
 from descent.analysis.select import TRAINED
 from descent.config import Params
-from descent.runner.devices import cores
+from descent.io.processes import cores
 from descent.tasks.common.shifted import apply_of
 from descent.tasks.video.clips import find_clips
 from descent.tasks.video.data import Sequences

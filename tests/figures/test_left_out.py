@@ -11,6 +11,7 @@ from matplotlib.text import Text
 
 from descent.analysis import results as table
 from descent.analysis.select import TRANSFER
+from descent.analysis.wording import UNKNOWN
 from descent.cells import REFERENCES
 from descent.config import OF_RESULTS, Params, of_results
 from descent.figures.parts import catalogue, drawing, style, tables
@@ -133,7 +134,7 @@ def test_the_stages_write_empty_sheets_and_tables(tmp_path: Path, monkeypatch: p
     assert json.loads(Path("data/shown/text/fig04_text_robustness.json").read_text())["shows"] is False
     assert "left out: params.yaml has no" in words(style.left_out(params, "params.yaml has no"))
     shown = json.loads(Path("data/shown/text/table4_text_auc.json").read_text())
-    assert shown["rows"] == [[tables.MISSING]] and "Left out: params.yaml has no data set" in shown["notes"][0]
+    assert shown["rows"] == [[UNKNOWN]] and "Left out: params.yaml has no data set" in shown["notes"][0]
 
 
 def test_kinds_of_text_are_left_out_where_the_texts_lack_the_field_that_names_them(

@@ -11,9 +11,10 @@ from descent.analysis.metrics import metrics
 from descent.analysis.results import METRICS
 from descent.analysis.select import select
 from descent.analysis.summary import cells_table
+from descent.analysis.wording import UNKNOWN
 from descent.errors import UserError
 from descent.figures.lm import fig06_causal_lm, fig16_completions, table5_lm_hyperparameters
-from descent.figures.parts import catalogue, curves, style, tables
+from descent.figures.parts import catalogue, curves, style
 from tests.fakes.results import change, fake_params, fake_results
 
 PARAMS = fake_params()
@@ -55,7 +56,7 @@ def test_table_5_stands_beside_the_papers() -> None:
     assert paper["LoRA r"] == 6 and paper["R0"] == 12.0 and paper["1 - alpha"] == 0.95 and pd.isna(paper["lr"])
     assert ours["rho"] == PARAMS.problem("alpaca", "causal_lm").rho and pd.isna(ours["LoRA r"])
     shown = table5_lm_hyperparameters.display(table, PARAMS)
-    assert shown.iloc[0, 1].startswith("random, width") and shown.iloc[1, -1] == tables.MISSING
+    assert shown.iloc[0, 1].startswith("random, width") and shown.iloc[1, -1] == UNKNOWN
     lora = {"rank": 3, "scale": 8.0, "dropout": 0.1}
     adapted = fake_params({f"{BUDGET}.lora": lora, f"{BUDGET}.weights": {"hub": {"id": "some/llama"}}})
     first = table5_lm_hyperparameters.build(RESULTS, adapted).iloc[0]

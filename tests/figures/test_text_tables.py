@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from descent.analysis.select import select
+from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.figures.parts import tables
 from descent.figures.text import table2_text_hyperparameters as table2
@@ -29,7 +30,7 @@ def test_table2_stands_beside_what_is_known_of_the_papers(results: pd.DataFrame,
         1.98,
     ]
     shown = table2.display(table, params)
-    assert len(shown) == 6 and set(shown[("paper", "dual lr")]) == {tables.MISSING}
+    assert len(shown) == 6 and set(shown[("paper", "dual lr")]) == {UNKNOWN}
     assert set(shown[("ours", "source")]) == {"random, width 32", "random, width 64"}
     assert table2.notes(table, params)[0] == "DistilBERT: the paper prints L = 12, here it has 6 layers."
 

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from descent.analysis.select import select
+from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.figures.beyond import fig_shifts, table_layers, table_shifts
 from descent.figures.parts import catalogue, remarks, tables
@@ -45,7 +46,7 @@ def test_table3_bold_daggers_dashes_and_wins(results, params: Params) -> None:
     rows = in_print(table, params)
     (marked, best), (alone, lost) = (rows.loc[layers, "ours"] for layers in ("5", "3"))
     assert marked.endswith(tables.DAGGER) and "**" not in marked and best == "**1.00**"
-    assert lost == tables.MISSING and "**" not in alone
+    assert lost == UNKNOWN and "**" not in alone
     assert rows.loc["5", "paper"].tolist() == ["**13.2**", "13.3"]
     notes = table3.notes(table, params)
     assert notes[0] == "The constrained arm is better in 42 of 44 settings."  # but what changed and a ViT's
@@ -73,7 +74,7 @@ def test_table3_says_of_all_seeds_whether_the_constraints_acted_and_held_on_test
     shown = in_print(table3.build(pd.concat([results, *rows]), several), several)
     assert shown.loc["5", "constraints"].tolist() == ["75% / 50%", "100% / 50%"]
     unknown = in_print(table3.build(results, several), several)
-    assert unknown.loc["5", "constraints"].tolist() == [f"{tables.MISSING} / {tables.MISSING}", "100% / 50%"]
+    assert unknown.loc["5", "constraints"].tolist() == [f"{UNKNOWN} / {UNKNOWN}", "100% / 50%"]
 
 
 @pytest.mark.slow
@@ -90,7 +91,7 @@ def test_table1_stands_beside_what_is_known_of_the_papers(results, params: Param
     assert table.loc["1 - alpha", ["ut paper", "dust paper"]].tolist() == [0.78, 0.75]
     assert table.loc["lr", ["ut paper", "dust paper"]].isna().all()
     shown = table1.display(table.reset_index(), params)
-    assert shown[("UT", "paper")].tolist().count(tables.MISSING) == len(shown) - 2
+    assert shown[("UT", "paper")].tolist().count(UNKNOWN) == len(shown) - 2
     assert shown[("DUST", "ours")].iloc[0] == "6.5"
     assert table.loc[["R0", "1 - alpha", "L"], "vit ours"].tolist() == [0.44, 0.71, "4"]
     assert table.loc[["R0", "1 - alpha"], "vit paper"].tolist() == [0.44, 0.71]
@@ -125,7 +126,7 @@ def test_arms_of_other_capacity_are_told(params: Params) -> None:
 
 def test_latex_and_markdown_say_the_same() -> None:
     columns = pd.MultiIndex.from_tuples([("", "model_a"), ("UCSD", "ours"), ("UCSD", "paper")])
-    table = pd.DataFrame([["UT", "**1.50**", "2.00†"], ["DUST", tables.MISSING, "3 %"]], columns=columns)
+    table = pd.DataFrame([["UT", "**1.50**", "2.00†"], ["DUST", UNKNOWN, "3 %"]], columns=columns)
     latex = tables.to_latex(table, ["a note"])
     assert r" & \multicolumn{2}{c}{UCSD} \\" in latex and "% a note" in latex
     assert r"UT & \textbf{1.50} & 2.00$^{\dagger}$ \\" in latex and r"DUST & -- & 3 \% \\" in latex
@@ -154,8 +155,8 @@ def test_every_layer_of_the_deepest_model_has_its_measures(results, params: Para
     assert select(table, model="vit")["layers"].eq(4).all() and list(table["arm"].unique()) == params.arms
     shown = table_layers.display(table, params)
     line = shown[(shown[("", "model")] == "DUST") & (shown[("", "layer")] == "2")].iloc[0]
-    assert line["RMSE ↓"]["constrained"] == tables.MISSING and line["RMSE ↓"]["unconstrained"] != tables.MISSING
-    assert (line["SSIM ↑"] == tables.MISSING).all(), "these results hold none"
+    assert line["RMSE ↓"]["constrained"] == UNKNOWN and line["RMSE ↓"]["unconstrained"] != UNKNOWN
+    assert (line["SSIM ↑"] == UNKNOWN).all(), "these results hold none"
     assert table_layers.notes(table, params)[0].endswith("DUST L = 5, ViT L = 4; seeds: 1.")
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from descent.analysis import summary
 from descent.analysis.verdicts import VERDICTS
+from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.errors import UserError
 from descent.report import overview
@@ -86,7 +87,7 @@ def test_the_overview_counts_and_lists_infeasible_cells(params: Params, text: st
 def test_measures_stand_in_words_with_a_column_for_each_arm(params: Params) -> None:
     metrics = {"video": {"rmse_in_distribution": {"constrained": 5.25}, "wins_share": 0.5, "of_my_own": 2.0}}
     rows = overview.measures(metrics, params)
-    assert [row["by_arm"] for row in rows] == [["5.25", overview.NONE, overview.NONE], [], []]
+    assert [row["by_arm"] for row in rows] == [["5.25", UNKNOWN, UNKNOWN], [], []]
     assert [row["whole"] for row in rows] == ["", "0.5", "2"]
     assert rows[0]["name"].startswith("RMSE up to the training level") and rows[2]["name"] == "of my own"
 

@@ -9,8 +9,8 @@ import pytest
 from descent.analysis import effects
 from descent.analysis.select import select
 from descent.analysis.verdicts import LEVEL, Estimate
+from descent.analysis.wording import UNKNOWN
 from descent.report import paper_size
-from descent.report.sections import ABSENT
 from tests.fakes.evidence import Made, real_params
 from tests.fakes.parts import published
 from tests.fakes.results import change
@@ -64,7 +64,7 @@ def test_a_lost_cell_leaves_its_pair_out_and_is_counted(rows: pd.DataFrame, tmp_
     for seed in range(2, 6):
         change(lost, 1.0, **DUST, arm="unconstrained", seed=seed, metric="diverged")
     [_, dust] = cells_of([published(lost, tmp_path / "small-00000002", AS_LARGE)])
-    assert dust[4:] == [ABSENT, ABSENT, "0", "1 / 5 of 6"]
+    assert dust[4:] == [UNKNOWN, UNKNOWN, "0", "1 / 5 of 6"]
 
 
 @pytest.mark.parametrize(

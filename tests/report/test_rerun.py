@@ -16,7 +16,7 @@ from descent.analysis.select import select
 from descent.costs.parts import Part
 from descent.errors import UserError
 from descent.report import rerun
-from descent.report.programme import published
+from descent.report.programme import parted
 
 ROOT = Path(__file__).parents[2]
 PART = Part("", cells=8, missing=3, steps=10, training=90.0, scoring=30.0, memory=1, disk=1, slots=1, grown=False)
@@ -28,7 +28,7 @@ def at_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_primary_claims_are_judged_alike_without_the_parts_that_they_do_not_rest_on() -> None:
-    folders = published(ROOT / "data/evidence", "small")
+    folders = parted(ROOT / "data/evidence", "small")[0]
     resting = parts.resting(folders)
     assert 0 < len(resting) < len(folders)
     whole, less = (
@@ -41,7 +41,7 @@ def test_the_primary_claims_are_judged_alike_without_the_parts_that_they_do_not_
 
 def test_without_names_all_that_the_claims_rest_on_is_meant_and_an_unknown_name_is_one_sentence() -> None:
     params = config.load()
-    of_small = {folder.name for folder in published(Path("data/evidence"), "small")}
+    of_small = {folder.name for folder in parted(Path("data/evidence"), "small")[0]}
     found = rerun.chosen(params, [])
     assert found == rerun.chosen(params, ["all"]) and {folder.name for folder in found} < of_small
     assert rerun.chosen(params, [found[0].name]) == found[:1]

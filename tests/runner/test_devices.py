@@ -13,8 +13,8 @@ import torch
 from descent.cells import Cell
 from descent.errors import UserError, sentence
 from descent.runner import executor
-from descent.runner.devices import share
 from descent.runner.executor import Way, jobs, run_all
+from descent.runner.shares import share
 from descent.training.devices import choose, visible
 from tests.fakes.core import small_params
 

@@ -17,7 +17,7 @@ SHIFTED = ("energies", "shifts")  # of one beside these, where a claim is about 
 HELD = ("eps", "tolerance", "selection", "patch_loss")  # of a task
 TESTED = ("test_clips", "frames_per_clip", "test_texts", "test_skip", "instructions")  # of a data set's source
 
-Params = dict[str, Any]
+Values = dict[str, Any]
 
 
 def check(claim: str, pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
@@ -46,7 +46,7 @@ def check(claim: str, pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
             _same(claim, of_model, _shifts)
 
 
-def _same(claim: str, folders: Sequence[Path], asked: Callable[[str, Params], Params]) -> None:
+def _same(claim: str, folders: Sequence[Path], asked: Callable[[str, Values], Values]) -> None:
     first, *others = (asked(claim, grounds.parameters(folder)) for folder in folders)
     for folder, other in zip(folders[1:], others, strict=True):
         for key in sorted({*first, *other}):
@@ -72,7 +72,7 @@ def _same_data(claim: str, dataset: str, folders: Sequence[Path]) -> None:
                 )
 
 
-def _measures(claim: str, params: Params) -> Params:
+def _measures(claim: str, params: Values) -> Values:
     """What the scores are that a claim is judged by, by the key in params.yaml."""
     task = _task(claim, params)
     section = params[task]
@@ -81,20 +81,20 @@ def _measures(claim: str, params: Params) -> Params:
     return found | {f"{task}.evaluation.{key}": section["evaluation"].get(key) for key in MEASURED}
 
 
-def _tested(dataset: str, claim: str, params: Params) -> Params:
+def _tested(dataset: str, claim: str, params: Values) -> Values:
     """Which items of a data set are tested, as far as its source says."""
     section = f"profiles.{params['profile']}.data.{dataset}"
     source = params["profiles"][params["profile"]]["data"][dataset]
     return {f"{section}.{key}": source.get(key) or None for key in TESTED}
 
 
-def _inputs(claim: str, params: Params) -> Params:
+def _inputs(claim: str, params: Values) -> Values:
     """What a model sees."""
     task = _task(claim, params)
     return {f"{task}.frame": params[task].get("frame")}
 
 
-def _shifts(claim: str, params: Params) -> Params:
+def _shifts(claim: str, params: Values) -> Values:
     """Which shifts, and what is said of each."""
     task = _task(claim, params)
     profile = params["profile"]
@@ -105,6 +105,6 @@ def _shifts(claim: str, params: Params) -> Params:
     return found | {f"profiles.{profile}.{task}.shifts": own} | told
 
 
-def _task(claim: str, params: Params) -> str:
+def _task(claim: str, params: Values) -> str:
     experiment = CLAIMS[claim].experiment
     return experiment if experiment in TASKS else params["study"][experiment]["task"]

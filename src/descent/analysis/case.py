@@ -39,11 +39,10 @@ class Case:
             cells = cells[cells["varied"].isin(["", self.evidence.relaxation])]
         return cells.merge(self.pairs[["dataset", "model", "eps"]].drop_duplicates())
 
-    def rows(self, metric: str, split: str | None = None) -> pd.DataFrame:
-        """The claim's cells' rows of a metric."""
-        place = {"metric": metric} | ({"split": split} if split else {})
+    def rows(self, metric: str, split: str) -> pd.DataFrame:
+        """The claim's cells' rows of a metric on a split."""
         keys = [*ALIKE, "seed"]
-        rows = select(self.evidence.plain, experiment=self.claim.experiment, **place)
+        rows = select(self.evidence.plain, experiment=self.claim.experiment, metric=metric, split=split)
         return rows.merge(self.cells[keys])
 
     def of_arm(self, side: str) -> pd.DataFrame:

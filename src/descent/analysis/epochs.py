@@ -5,7 +5,7 @@ import pandas as pd
 from descent.analysis.controls import over_seeds, trained_cells
 from descent.analysis.select import SETTING
 from descent.analysis.summary import PAIR
-from descent.analysis.trials import searched
+from descent.analysis.trials import seeds_are_trials
 from descent.components import TASKS
 from descent.config import Params
 
@@ -55,7 +55,7 @@ def _trained(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     plain = cells[arms & (cells["varied"] == "")]
     times = {name: params.studied(name).times for name in studies(params)}
     own = plain[plain["experiment"].isin(times)]
-    grids = [task for task in TASKS if task != "text" or not searched(params)]
+    grids = [task for task in TASKS if task != "text" or not seeds_are_trials(params)]
     grid = plain[plain["experiment"].isin(grids)].merge(own[SETTING].drop_duplicates(), on=SETTING)
     both = pd.concat([own, grid], ignore_index=True)
     told = zip(both["model"], both["experiment"], strict=True)

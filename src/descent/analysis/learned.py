@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from descent.analysis.case import Case
+from descent.analysis.evidence import Evidence
 from descent.analysis.select import SETTING, last_layer, select
 
 BETTER = 0.1  # P5: by which share a denoiser beats a map that learns nothing
@@ -46,8 +47,7 @@ def _denoises(case: Case) -> str:
 def _classifies(case: Case) -> str:
     """Without noise an arm is 10 points better than the most frequent answer; the noise costs one 5 points."""
     cells, evidence = _asked(case), case.evidence
-    known = select(evidence.plain, metric="most_frequent").groupby("dataset")["value"].max()
-    guess = cells["dataset"].map(known if case.task == "text" else lambda name: UNIGRAM).astype(float)
+    guess = guessed(evidence, case.task, cells)
     keys = [*SETTING, "arm", "varied"]
     clean = cells["accuracy_clean"].astype(float).where(~cells["lost"], guess) - guess
     low = clean.groupby([cells[key] for key in keys]).median().groupby([*SETTING, "varied"]).max()
@@ -65,6 +65,12 @@ def _classifies(case: Case) -> str:
     fall = fall.groupby(keys).median().groupby(SETTING).max()
     words = [f"{model} on {dataset}" for dataset, model, *_ in fall[~(fall >= FALL)].index]
     return f"noise costs less than 5 points over the sweep: {_few(words)}" if words else ""
+
+
+def guessed(evidence: Evidence, task: str, cells: pd.DataFrame) -> pd.Series:
+    """The accuracy of the most frequent answer on each row's data set."""
+    known = select(evidence.plain, metric="most_frequent").groupby("dataset")["value"].max()
+    return cells["dataset"].map(known if task == "text" else lambda name: UNIGRAM).astype(float)
 
 
 def _asked(case: Case) -> pd.DataFrame:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from descent.components import TASKS
+from descent.paths import RUNS
 
-RUNS = Path("data/runs")
 LIBRARIES = ("torch", "dvc")
 CODE = ("src", "stages", "dvc.yaml")  # what makes results; a run itself changes dvc.lock, and `-S` params.yaml
 

@@ -20,7 +20,7 @@ from descent.analysis.select import (
     select,
     sweep,
 )
-from descent.analysis.trials import accuracy_columns, best_trial, searched
+from descent.analysis.trials import accuracy_columns, best_trial, seeds_are_trials
 from descent.cells import grid, reference_cells, study_cells
 from descent.components import TASKS
 from descent.config import Params
@@ -148,7 +148,7 @@ def best_of_search(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The results, of a search of text with the best trial of each setting and arm (trials.best_trial) as seed 0
     in place of all; as they are where seeds repeat one training."""
     text = results["experiment"] == "text"
-    if not searched(params) or not text.any():
+    if not seeds_are_trials(params) or not text.any():
         return results
     best = best_trial(cells_table(results[text], params), params)[CELL]
     return pd.concat([results[~text], results[text].merge(best, on=CELL).assign(seed=0)], ignore_index=True)

@@ -7,7 +7,7 @@ alike. What counts is asked of both arms together, each with the same weight, so
 import pandas as pd
 
 from descent.analysis.evidence import ALIKE, Evidence
-from descent.analysis.learned import ABOVE, BETTER, FALL, UNIGRAM
+from descent.analysis.learned import ABOVE, BETTER, FALL, guessed
 from descent.analysis.select import TRAINED, last_layer, measured, select
 from descent.analysis.shifts import others
 from descent.cells import headline
@@ -68,7 +68,4 @@ def _table(evidence: Evidence, task: str) -> pd.DataFrame:
 
 def _nothing_learned(evidence: Evidence, task: str, cells: pd.DataFrame) -> pd.Series:
     """The zero map's RMSE, or the accuracy of the most frequent answer, of each row's data set."""
-    if task == "video":
-        return evidence.zero_rmse(cells)
-    known = select(evidence.plain, metric="most_frequent").groupby("dataset")["value"].max()
-    return cells["dataset"].map(known if task == "text" else lambda name: UNIGRAM).astype(float)
+    return evidence.zero_rmse(cells) if task == "video" else guessed(evidence, task, cells)

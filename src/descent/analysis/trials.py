@@ -48,7 +48,7 @@ def accuracy_columns(known: pd.DataFrame, params: Params) -> dict[str, pd.Series
     }
 
 
-def searched(params: Params) -> bool:
+def seeds_are_trials(params: Params) -> bool:
     """Whether the seeds of text are the trials of a search, of which each arm shows its best; else they repeat one
     training, and the best of them would be luck."""
     return any(params.text.search.arms.get(arm) for arm in params.arms)
@@ -70,11 +70,11 @@ def best_trial(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     trials = select(cells, experiment="text")
     trials = trials.assign(last=truth(trials["diverged"]))
     best = trials.sort_values(["last", "validation_loss", "seed"]).drop_duplicates(group).drop(columns="last")
-    counted = (trials[~trials["last"]] if searched(params) else _guessing(trials, params)).groupby(group)
+    counted = (trials[~trials["last"]] if seeds_are_trials(params) else _guessing(trials, params)).groupby(group)
     company = counted[MEASURES].agg(["mean", "std"])
     company.columns = [f"{measure}_{'sd' if word == 'std' else word}" for measure, word in company.columns]
     best = best.merge(company.assign(trials=counted.size()).reset_index(), how="left", on=group)
-    if not searched(params):
+    if not seeds_are_trials(params):
         best = _with_means(best, trials.groupby(group), group)
     return best.astype({"trials": "Int64"}).fillna({"trials": 0}).sort_values(group, ignore_index=True)
 

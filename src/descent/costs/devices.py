@@ -13,7 +13,7 @@ from descent.costs.data import standin
 from descent.costs.steps import timed
 from descent.errors import UserError
 from descent.io.processes import cores, processor
-from descent.runner.devices import share
+from descent.runner.shares import share
 from descent.tasks.common.items import setting
 from descent.training.devices import visible
 

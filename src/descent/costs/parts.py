@@ -21,8 +21,8 @@ from descent.costs.devices import side_by_side
 from descent.costs.left import Left
 from descent.costs.steps import Step, timed, typical
 from descent.errors import UserError
-from descent.runner.devices import threads
 from descent.runner.items import Feed, Item
+from descent.runner.shares import threads
 from descent.tasks.common.items import setting
 from descent.tasks.common.shifted import levels_of
 from descent.training.arm import Setting

@@ -7,6 +7,7 @@ from torch import nn
 
 from descent import paths
 from descent.cells import Cell, grid, headline
+from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
 from descent.runner import store
@@ -14,8 +15,6 @@ from descent.runner.items import Item
 from descent.tasks.common import looks
 from descent.tasks.common.items import of_model, of_study
 from descent.training.arm import Setting
-
-RUNS = Path("data/runs")
 
 
 def load(params: Params, folder: Path, task: str | None = None) -> tuple[Cell, nn.Module]:
@@ -70,11 +69,11 @@ def default(params: Params, task: str) -> Path:
 def _item(params: Params, folder: Path) -> Item:
     """The item of which a cell lies in this folder."""
     place = folder.resolve()
-    runs = RUNS.resolve()
+    runs = paths.RUNS.resolve()
     match place.relative_to(runs).parts if place.is_relative_to(runs) and place.is_dir() else ():
         case ("study", name, _):
             item = of_study(params, name)
-        case (task, dataset, model, _) if task in ("video", "text", "lm"):
+        case (task, dataset, model, _) if task in TASKS:
             item = of_model(params, task, dataset, model)
         case _:
             item = None

@@ -25,7 +25,7 @@ from descent.errors import UserError
 from descent.figures.parts import catalogue, drawing
 from descent.io.folders import atomic_folder
 from descent.io.processes import processor
-from descent.paths import prepared_folder, runs_folder, study_runs_folder
+from descent.paths import RESULTS, prepared_folder, runs_folder, study_runs_folder
 from descent.runner.stored import RECORD, Stored
 
 ROOT = Path("data/evidence")
@@ -63,7 +63,7 @@ def finished(params: Params) -> pd.DataFrame:
     made_with = config.OF_RESULTS
     if not made_with.exists() or json.loads(made_with.read_text()) != json.loads(config.of_results(params)):
         raise UserError(f"{made_with} is not of this params.yaml, so the run is not finished: run `dvc repro`")
-    found = table.read(Path("data/results.parquet"), params.profile)
+    found = table.read(RESULTS, params.profile)
     check_declared(found, params)
     return found
 

@@ -9,7 +9,7 @@ from descent.analysis import parts
 from descent.analysis.verdicts import NOT_TESTED, REPRODUCED, VERDICTS
 from descent.components import in_words
 from descent.config import Params
-from descent.report import by_noise, each_part, gray_levels, held, judged, sections, trained
+from descent.report import by_noise, each_part, gray_levels, judged, sections, solver, trained
 from descent.report.markdown import listed
 
 LEGEND = (
@@ -61,7 +61,7 @@ def first_screen(
     """
     primary, own = _primary(card, models)
     place = folders[0].parent.as_posix()
-    solved = held.solver(trained.each_once(cells), params)
+    solved = solver.by_setting(trained.each_once(cells), params)
     descends = trained.descent(cells, each_part.resting(primary, own), params)
     hidden = [
         judged.apart(primary, averages, params),
@@ -108,8 +108,8 @@ def behind(
         each_part.by_rate([*folders, *apart], params),
         each_part.alone(apart, params),
     ]
-    solved = held.solver(cells, params)
-    held_to = [trained.constraints(held.by_tolerance(cells, params), params), trained.holding(solved, params)]
+    solved = solver.by_setting(cells, params)
+    held_to = [trained.constraints(solver.by_tolerance(cells, params), params), trained.holding(solved, params)]
     others = card[card["group"] != "primary"]
     named = _published(folders, apart, params)
     chapters = {

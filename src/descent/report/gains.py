@@ -5,9 +5,10 @@ from typing import Any
 
 import pandas as pd
 
+from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.report.markdown import pipe
-from descent.report.sections import ABSENT, label
+from descent.report.sections import label
 
 NAMED = {"models": "model", "shifts": "shift", "arms": "arm"}  # where the labels of a column are
 
@@ -62,7 +63,7 @@ def kinds(found: pd.DataFrame, params: Params) -> str:
     for row in found.to_dict("records"):
         places = {"tasks.text.datasets": "dataset", "models": "model", "arms": "arm"}
         words = [label(params, place, row[key]) for place, key in places.items()]
-        gain = ABSENT if pd.isna(row["effect"]) else _interval(row, "effect", unit="points")
+        gain = UNKNOWN if pd.isna(row["effect"]) else _interval(row, "effect", unit="points")
         rows.append([*words, row["tested"], f"{100 * row['accuracy']:.1f} %", gain])
     return pipe(["data set", "model", "arm", "kind", "accuracy", "gain"], rows) if rows else ""
 
@@ -74,8 +75,8 @@ def _interval(row: Mapping[str, Any], name: str, prefix: str = "", unit: str = "
 
 
 def _percent(value: float, unit: str = "%") -> str:
-    return ABSENT if pd.isna(value) else f"{100 * value:+.2f} {unit}"
+    return UNKNOWN if pd.isna(value) else f"{100 * value:+.2f} {unit}"
 
 
 def _written(value: float, form: str) -> str:
-    return ABSENT if pd.isna(value) else format(value, form)
+    return UNKNOWN if pd.isna(value) else format(value, form)

@@ -9,11 +9,11 @@ from descent.analysis.claims import CLAIMS
 from descent.analysis.preconditions import PLACE
 from descent.analysis.sensitivity import ALONE, PLAIN, TRIMMED, UNTRIMMED
 from descent.analysis.verdicts import LESS, NOT_TESTED, matters_little
-from descent.analysis.wording import number_of, signed, with_interval, written
+from descent.analysis.wording import UNKNOWN, number_of, signed, with_interval, written
 from descent.components import TASKS, in_words
 from descent.config import Params
 from descent.report.markdown import pipe
-from descent.report.sections import ABSENT, label
+from descent.report.sections import label
 
 EVERY = "all of it"  # of a part
 SAME = "as said of it above"
@@ -35,7 +35,7 @@ def brief(card: pd.DataFrame) -> str:
     rows = []
     for row in card.to_dict("records"):
         words = _claim(row)
-        found = ABSENT if row["verdict"] == NOT_TESTED else with_interval(row)
+        found = UNKNOWN if row["verdict"] == NOT_TESTED else with_interval(row)
         paper = words[1] if pd.isna(row["paper_value"]) else f"{words[1]}; in its tables {words[2]}"
         rows.append([words[0], paper, found, words[5], words[-1]])
     return pipe(["claim", "the paper", "here", "matters", "verdict"], rows)
@@ -64,10 +64,10 @@ def _claim(row: Mapping[str, Any]) -> list[str]:
     why = row["why"] if isinstance(row["why"], str) else ""
     words = [row["statement"], row["paper"], number["paper_value"] + _inside(row)]
     if row["verdict"] == NOT_TESTED:
-        words += [ABSENT, ABSENT, number["effect"], ABSENT, ABSENT]
+        words += [UNKNOWN, UNKNOWN, number["effect"], UNKNOWN, UNKNOWN]
     else:
         words += [number["estimate"], f"{number['low']} to {number['high']}", number["effect"]]
-        words += [ABSENT if pd.isna(row["p_holm"]) else f"{row['p_holm']:.2g}"]
+        words += [UNKNOWN if pd.isna(row["p_holm"]) else f"{row['p_holm']:.2g}"]
         words += [f"{number_of(row['settings'], 'setting')}, {number_of(row['seeds'], 'seed')}"]
     verdict = f"**{row['verdict']}**"
     verdict += f", {LESS}" if matters_little(row) else ""

@@ -4,10 +4,10 @@ from typing import Any
 
 import pandas as pd
 
+from descent.analysis.wording import UNKNOWN
 from descent.components import TASKS
 from descent.config import Params
 
-NONE = "–"  # noqa: RUF001
 # A measure of `dvc metrics` in words for a reader; one that is not here stands with its name.
 MEASURES = {
     "rmse_in_distribution": "RMSE up to the training level (0-255, median, lower is better)",
@@ -33,7 +33,7 @@ def arms(params: Params) -> list[dict[str, str]]:
 
 
 def held(cells: pd.DataFrame, params: Params) -> list[dict[str, str]]:
-    """A row for every task and arm with trained cells: counts and shares, in words; NONE where nothing is known.
+    """A row for every task and arm with trained cells: counts and shares, in words, as far as they are known.
 
     What is asked of constraints alone (feasible, active) is told of arms that enforce them.
     """
@@ -47,7 +47,7 @@ def held(cells: pd.DataFrame, params: Params) -> list[dict[str, str]]:
             rows.append(
                 {"task": task, "arm": params.components["arms"][arm]["LABEL"], "cells": str(len(own))}
                 | {name: _count(asked[name]) for name in ("feasible", "feasible_test", "active")}
-                | {"active_epochs": NONE if pd.isna(share) else f"{100 * share:.0f} %"}
+                | {"active_epochs": UNKNOWN if pd.isna(share) else f"{100 * share:.0f} %"}
                 | {name: _count(own[name]) for name in ("descending", "diverged")}
             )
     return rows
@@ -68,7 +68,7 @@ def measures(metrics: dict[str, Any], params: Params) -> list[dict[str, Any]]:
         for name, value in named.items():
             row = {"task": task, "name": MEASURES.get(name, name.replace("_", " ")), "by_arm": [], "whole": ""}
             if isinstance(value, dict):
-                row["by_arm"] = [f"{value[arm]:g}" if arm in value else NONE for arm in params.arms]
+                row["by_arm"] = [f"{value[arm]:g}" if arm in value else UNKNOWN for arm in params.arms]
             else:
                 row["whole"] = f"{value:g}"
             rows.append(row)
@@ -77,4 +77,4 @@ def measures(metrics: dict[str, Any], params: Params) -> list[dict[str, Any]]:
 
 def _count(truths: pd.Series) -> str:
     known = truths.dropna()
-    return f"{int(known.astype(bool).sum())} of {len(known)}" if len(known) else NONE
+    return f"{int(known.astype(bool).sum())} of {len(known)}" if len(known) else UNKNOWN

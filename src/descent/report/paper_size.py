@@ -12,10 +12,10 @@ from descent.analysis.preconditions import PLACE
 from descent.analysis.scorecard import scores
 from descent.analysis.select import select
 from descent.analysis.verdicts import LEVEL, Estimate
-from descent.analysis.wording import signed
+from descent.analysis.wording import UNKNOWN, signed
 from descent.config import Params
 from descent.report.markdown import pipe
-from descent.report.sections import ABSENT, label
+from descent.report.sections import label
 
 SIZE, PATCH, ATOMS = 160, 16, 1024  # C.1
 HEADER = (
@@ -84,7 +84,7 @@ def _gain(pairs: pd.DataFrame, facts: pd.DataFrame, claim: str, sign: int) -> st
     """In percent, with its interval where there are three pairs or more: of two it is as wide as can be."""
     own = pairs[pairs["claim"].isin([claim, f"{claim}_paper"])]
     if own.empty:
-        return ABSENT
+        return UNKNOWN
     fact = select(facts, **own.iloc[0][["claim", *PLACE]]).iloc[0]
     found = Estimate.of(sign * scores(own)[1][0], int(fact["resampled"]))
     value = signed(100 * float(found.value))

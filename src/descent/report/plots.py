@@ -4,7 +4,7 @@ import pandas as pd
 
 from descent.analysis.select import TRAINED, at_eps, average, last_layer, measured, select
 from descent.analysis.summary import best_depth
-from descent.analysis.trials import best_text, searched
+from descent.analysis.trials import best_text, seeds_are_trials
 from descent.cells import headline
 from descent.components import TASKS
 from descent.config import Params
@@ -56,7 +56,7 @@ def _shown(results: pd.DataFrame, cells: pd.DataFrame, params: Params, task: str
         return rows
     best = best_text(cells, params) if task == "text" else best_depth(cells, task)
     depth = ["dataset", "model", "layers"]
-    shown = [*depth, "seed"] if task == "text" and searched(params) else depth
+    shown = [*depth, "seed"] if task == "text" and seeds_are_trials(params) else depth
     tested = select(rows, split="test", shift=TRAINED).merge(best[shown])
     return measured(pd.concat([tested, select(rows, metric="loss_epoch").merge(best[depth])]))
 

@@ -17,13 +17,9 @@ CLAIMS, AVERAGES, FOREST = "claims.csv", "sensitivity.csv", "fig_forest.png"
 DIGITS = "%.6g"
 
 
-def published(root: Path, profile: str) -> list[Path]:
-    """The folders of what was published of a profile and is judged together."""
-    return parted(root, profile)[0]
-
-
 def parted(root: Path, profile: str) -> tuple[list[Path], list[Path]]:
-    """These, and those of runs that were announced to be judged alone, and join no other's claim (`judged`)."""
+    """The folders of what was published of a profile and is judged together, and those of runs that were announced
+    to be judged alone, and join no other's claim (`judged`)."""
     digits = "[0-9a-f]" * 8  # evidence.folder_name
     folders = sorted(file.parent for file in root.glob(f"{profile}-{digits}/facts.csv"))
     alone = [folder for folder in folders if _alone(folder)]

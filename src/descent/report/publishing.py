@@ -9,7 +9,7 @@ from descent.analysis import cell_scores, effects, epochs, grounds, kinds, level
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
-from descent.report import evidence, held, paper_size, programme, published, reproduction
+from descent.report import evidence, paper_size, programme, published, reproduction, solver
 
 README = Path("README.md")
 BLOCK = re.compile(r"(<!-- (?P<name>evidence|size) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
@@ -68,10 +68,10 @@ def aside(results: pd.DataFrame, cells: pd.DataFrame, params: Params) -> dict[st
     solver held."""
     return {
         "numbers": published.trained_numbers(results),
-        "solver": held.solver(cells, params),
-        "pilots": held.pilots(cells, params),
-        "longer": held.longer(cells),
-        "selection": held.selection(results, params),
+        "solver": solver.by_setting(cells, params),
+        "pilots": solver.pilots(cells, params),
+        "longer": solver.longer(cells),
+        "selection": solver.selection(results, params),
     }
 
 

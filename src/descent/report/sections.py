@@ -10,6 +10,7 @@ import pandas as pd
 
 from descent.analysis import tuning
 from descent.analysis.lost import truth
+from descent.analysis.wording import UNKNOWN
 from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import listed, pipe
@@ -28,7 +29,6 @@ SOLVER = (
 )
 PAPERS = {"constraint": "difference", "dual_optimizer": "adam", "margin": 0.0}  # whatever `objectives` says
 OF_NUPI = ("nupi_gain",)  # what other steps of the duals do not read
-ABSENT = "–"  # noqa: RUF001
 
 
 def used(params: Params) -> str:
@@ -78,7 +78,7 @@ def budgets(params: Params) -> str:
         depths = " ".join(map(str, sorted(set(budget["layers"]))))
         for arm in params.arms:
             values = params.objective(arm, dataset, model)
-            solver = [_of_solver(values, key) if arm in params.enforcing else ABSENT for key in SOLVER]
+            solver = [_of_solver(values, key) if arm in params.enforcing else UNKNOWN for key in SOLVER]
             named = [label(params, "models", model), depths, label(params, "arms", arm)]
             rows.append(
                 [*named, budget["epochs"], budget["batch"], f"{values.get('lr', budget['lr']):g}", *solver]
@@ -88,7 +88,7 @@ def budgets(params: Params) -> str:
 
 def _of_solver(values: Mapping[str, Any], key: str) -> object:
     read = key not in OF_NUPI or values.get("dual_optimizer") == "nupi"
-    return values.get(key, ABSENT) if read else ABSENT
+    return values.get(key, UNKNOWN) if read else UNKNOWN
 
 
 def plain(found: pd.DataFrame, params: Params) -> str:
@@ -108,7 +108,7 @@ def plain(found: pd.DataFrame, params: Params) -> str:
 def _three(value: bool | int | float) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return ABSENT if pd.isna(value) else f"{value:.3g}"
+    return UNKNOWN if pd.isna(value) else f"{value:.3g}"
 
 
 def trained_numbers(numbers: pd.DataFrame, params: Params) -> str:
@@ -120,7 +120,7 @@ def trained_numbers(numbers: pd.DataFrame, params: Params) -> str:
         [
             label(params, "models", model),
             layers,
-            *(ABSENT if pd.isna(value) else f"{value:.0f}" for value in line),
+            *(UNKNOWN if pd.isna(value) else f"{value:.0f}" for value in line),
         ]
         for (model, layers), line in zip(wide.index, wide.to_numpy(float), strict=True)
     ]
@@ -198,7 +198,7 @@ def departures(params: Params) -> list[str]:
         other = [
             f"{key} {_of_solver(values, key)} ({_of_solver(papers, key)})"
             for key in SOLVER
-            if _of_solver(papers, key) not in (ABSENT, _of_solver(values, key))
+            if _of_solver(papers, key) not in (UNKNOWN, _of_solver(values, key))
         ]
         found.setdefault(", ".join(other), []).append(label(params, "models", model))
     return [

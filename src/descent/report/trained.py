@@ -5,10 +5,11 @@ from collections.abc import Collection
 import pandas as pd
 
 from descent.analysis.lost import truth
+from descent.analysis.wording import UNKNOWN
 from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import listed, pipe
-from descent.report.sections import ABSENT, label, weighted
+from descent.report.sections import label, weighted
 
 SAME = ["dataset", "arm", "layers", "eps", "seed"]  # with one loss: a cell that two models share
 
@@ -84,7 +85,7 @@ def constraints(found: pd.DataFrame, params: Params) -> str:
     rows = [
         [label(params, "models", row["model"]), f"{row['alpha']:g}", row["cells"]]
         + [f"{row[share]:.0%}" for share in ("at_zero", "at_half", "at_tolerance")]
-        + [ABSENT if pd.isna(row["worst"]) else f"{row['worst']:+.3f}"]
+        + [UNKNOWN if pd.isna(row["worst"]) else f"{row['worst']:+.3f}"]
         for row in found.to_dict("records")
     ]
     tolerances = " / ".join(f"{value:g}" for value in sorted({0.0, *found["tolerance"] / 2, *found["tolerance"]}))
@@ -140,9 +141,9 @@ def _counts(name: str, own: pd.DataFrame) -> list[object]:
     cells = own["cells"].sum()
     counts = [f"{own[held].sum()} ({own[held].sum() / cells:.0%})" for held in ("validation", "test", "active")]
     if own["swing_f0"].isna().all():
-        return [name, cells, *counts, ABSENT, ABSENT]
+        return [name, cells, *counts, UNKNOWN, UNKNOWN]
     worst = own.loc[own["swing_f0"].idxmax(), ["swing_f0", "swing_f0_baseline"]]
-    return [name, cells, *counts, *(ABSENT if pd.isna(swing) else f"{swing:.0%}" for swing in worst)]
+    return [name, cells, *counts, *(UNKNOWN if pd.isna(swing) else f"{swing:.0%}" for swing in worst)]
 
 
 def _trained(cells: pd.DataFrame) -> pd.DataFrame:

@@ -12,9 +12,10 @@ import torch
 from descent.cells import Cell
 from descent.config import Params
 from descent.io import processes
+from descent.io.processes import cores
 from descent.runner import store
-from descent.runner.devices import cores, share, threads
 from descent.runner.schema import ALONE, Ray
+from descent.runner.shares import share, threads
 from descent.training.devices import visible
 
 Work = Callable[[Sequence[Cell], Callable[[int], Any]], Any]

@@ -26,7 +26,7 @@ def in_turn(rounds: Callable[[], Rounds], others: Collection[Cell], followers: d
     """
     if apart := sorted({cell.arm for cell in followers if twin(cell) not in others}):
         arm = apart[0]
-        leader = load("arms", apart[0]).FOLLOWS
+        leader = load("arms", arm).FOLLOWS
         raise UserError(
             f"{arm} takes its weights from the cells of {leader}, and there are none: add {leader} to `arms` (or "
             f"to the study), or take {arm} out"

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from descent.analysis.select import select
+from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.figures.beyond import table_ladder, table_solver
-from descent.figures.parts import tables
 from tests.fakes.results import change
 
 
@@ -19,7 +19,7 @@ def test_the_ladder_writes_steps_and_names_those_without_cells(results, params: 
         "+ capacity (DUST, a dictionary a layer)",
         *("+ deep supervision", "+ penalty", "+ constrained"),
     ]
-    assert shown.iloc[0, 4:8].tolist() == [tables.MISSING] * 4
+    assert shown.iloc[0, 4:8].tolist() == [UNKNOWN] * 4
     step = 100 * table.loc[3, ["step_out", "step_out_low", "step_out_high"]].astype(float)
     assert shown.iloc[3, 5] == "{:+.2f} [{:+.2f}, {:+.2f}]".format(*step)
     assert shown[("", "descends")].tolist() == ["0%"] * 4 + ["100%"]
@@ -72,8 +72,8 @@ def test_the_solvers_are_told_apart_by_their_forms(results, params: Params) -> N
         if words.strip("*") == shown.loc["ratio sgd"]["RMSE", "out"].strip("*")
     ]
     assert ("**" in shown.loc["ratio sgd"]["RMSE", "out"]) == (len(alike) == 1)
-    assert shown.loc["penalty"]["", "active"] == tables.MISSING
+    assert shown.loc["penalty"]["", "active"] == UNKNOWN
     gone = select(results, **cell).index
     table = table_solver.build(results.drop(gone), params)
-    assert table_solver.display(table, params).iloc[-1, 1:].tolist() == [tables.MISSING] * 10
+    assert table_solver.display(table, params).iloc[-1, 1:].tolist() == [UNKNOWN] * 10
     assert table_solver.notes(table, params)[1] == "No cell was trained of: log sgd."

@@ -7,9 +7,9 @@ import pandas as pd
 import yaml
 
 from descent.analysis.summary import cells_table
+from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.report import first_screen, trained
-from descent.report.sections import ABSENT
 from tests.fakes.cards import card
 from tests.fakes.runs import AVERAGES, MODELS, part
 
@@ -149,7 +149,7 @@ def test_in_how_many_cells_the_solver_held_is_counted_by_data_set_and_by_task(pa
         columns=["dataset", "model", *counts, "swing_f0", "swing_f0_baseline"],
     )
     assert trained.holding(found, params).splitlines()[-4:] == [
-        f"| IMDb | 5 | 4 (80%) | 3 (60%) | 5 (100%) | {ABSENT} | {ABSENT} |",
+        f"| IMDb | 5 | 4 (80%) | 3 (60%) | 5 (100%) | {UNKNOWN} | {UNKNOWN} |",
         "| Avenue | 8 | 8 (100%) | 6 (75%) | 8 (100%) | 2% | 3% |",
         "| UCSD | 12 | 10 (83%) | 11 (92%) | 10 (83%) | 5% | 4% |",
         "| video, in all | 20 | 18 (90%) | 17 (85%) | 18 (90%) | 5% | 4% |",

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from descent.analysis.select import select
 from descent.analysis.summary import cells_table
-from descent.analysis.trials import best_trial, searched
+from descent.analysis.trials import best_trial, seeds_are_trials
 from descent.cells import headline, study_cells
 from descent.config import Params
 from descent.figures.parts import curves, style
@@ -113,7 +113,7 @@ def noises(params: Params, task: str) -> list[float]:
 def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
     metric, words, tolerance = MEASURES[panel.task]
     cells = cells_table(rows, params)
-    if panel.experiment == "text" and searched(params):
+    if panel.experiment == "text" and seeds_are_trials(params):
         best = best_trial(cells, params)[["arm", "layers", "seed"]]
         rows, cells = rows.merge(best), cells.merge(best)
     at_level = {"split": "test", "gamma": panel.eps}

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from descent.analysis import controls
+from descent.analysis.wording import UNKNOWN
 from descent.cells import study_cells
 from descent.config import Params
 from descent.figures.parts import curves, style, tables
@@ -49,11 +50,9 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     rows = []
     for place, row in enumerate(table.to_dict("records")):
         increments = [
-            _increment(row, f"{to}_{where}") if place else tables.MISSING
-            for to in INCREMENTS
-            for where in ("in", "out")
+            _increment(row, f"{to}_{where}") if place else UNKNOWN for to in INCREMENTS for where in ("in", "out")
         ]
-        share = tables.MISSING if pd.isna(row["descending"]) else f"{100 * row['descending']:.0f}%"
+        share = UNKNOWN if pd.isna(row["descending"]) else f"{100 * row['descending']:.0f}%"
         numbers = [tables.number(row[f"rmse_{where}"]) for where in ("in", "out")]
         rows.append([_words(row, params), f"{row['seeds']:.0f}", *numbers, *increments, share])
     return pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples(heads))
@@ -83,5 +82,5 @@ def _words(row: dict, params: Params) -> str:
 def _increment(row: dict, name: str) -> str:
     middle, low, high = (100 * row[f"{name}{ending}"] for ending in ("", "_low", "_high"))
     if pd.isna(middle):
-        return tables.MISSING
+        return UNKNOWN
     return f"{middle:+.2f}" + ("" if pd.isna(low) else f" [{low:+.2f}, {high:+.2f}]")

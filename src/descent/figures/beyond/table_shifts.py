@@ -5,7 +5,7 @@ import pandas as pd
 from descent import components
 from descent.analysis import shift_estimates, shifts
 from descent.analysis.select import select
-from descent.analysis.wording import signed
+from descent.analysis.wording import UNKNOWN, signed
 from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, pairs, remarks, style, tables
@@ -66,7 +66,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
         whole = (
             means[0] if means else dict.fromkeys(own.columns, float("nan"))
         )  # all of the model's cells are lost
-        at_each = " ".join(map(_gain, levels.to_dict("records"))) or tables.MISSING
+        at_each = " ".join(map(_gain, levels.to_dict("records"))) or UNKNOWN
         words = (style.name(shift) if shift else "**mean over shifts**") + _mark(whole)
         counts = [tables.number(whole[name], 0) for name in ("settings", "seeds")]
         rows.append([style.name(model), words, _levels(shift, levels, params), at_each, _interval(whole), *counts])
@@ -91,7 +91,7 @@ def left_out(params: Params) -> str:
 
 def _levels(shift: str, levels: pd.DataFrame, params: Params) -> str:
     if levels.empty:
-        return tables.MISSING
+        return UNKNOWN
     sign = "gamma " if params.components["shifts"][shift]["ENERGY"] else ""
     return sign + " ".join(f"{level:g}" for level in levels["gamma"])
 
@@ -110,5 +110,5 @@ def _interval(row: dict) -> str:
         return f"control: {100 * row['moved']:.2g} %"
     middle, low, high = (100 * row[name] for name in ("effect", "low", "high"))
     if pd.isna(middle):
-        return tables.MISSING
+        return UNKNOWN
     return f"{middle:+.2f}" + ("" if pd.isna(low) else f" [{low:+.2f}, {high:+.2f}]")

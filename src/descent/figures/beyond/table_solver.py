@@ -3,6 +3,7 @@
 import pandas as pd
 
 from descent.analysis import controls
+from descent.analysis.wording import UNKNOWN
 from descent.cells import study_cells
 from descent.config import Params
 from descent.figures.parts import curves, style, tables
@@ -52,7 +53,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
         errors = [
             tables.number(row[name], DIGITS, bool(round(row[name], DIGITS) == best[name])) for name in NUMBERS
         ]
-        lost = f"{row['lost']} of {row['trained']}" if row["trained"] else tables.MISSING
+        lost = f"{row['lost']} of {row['trained']}" if row["trained"] else UNKNOWN
         shares = [_percent(row[name]) for name in (*SHARES, "clipped")]
         words = [_form(row), *shares[:-1], *errors, shares[-1], tables.number(row["slower"]), lost]
         rows.append(words)
@@ -73,4 +74,4 @@ def _form(row: dict) -> str:
 
 
 def _percent(share: float) -> str:
-    return tables.MISSING if pd.isna(share) else f"{100 * share:.3g}%"
+    return UNKNOWN if pd.isna(share) else f"{100 * share:.3g}%"

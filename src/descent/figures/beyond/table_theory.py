@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis import theory
+from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.figures.parts import curves, style, tables
 
@@ -64,7 +65,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
             tables.number(row["zeta"], DIGITS),
             f"{row['missed']} of {row['constraints']}",
         ]
-        radius = tables.number(row["radius"], DIGITS) if np.isfinite(row["radius"]) else tables.MISSING
+        radius = tables.number(row["radius"], DIGITS) if np.isfinite(row["radius"]) else UNKNOWN
         rows.append([row["experiment"], *identity, *measured, *numbers, best, radius])
     heads = [("", word) for word in ("experiment", "data set", "model", "arm", "L", "alpha", "zeta", "missed")]
     heads += [("Corollary 3", word) for word in ("v at eps", "v at largest noise", "bound there")]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.figures.parts import curves, style, tables
 
@@ -74,8 +75,8 @@ def _ours(params: Params, model: str, dataset: str, layers: int) -> dict[str, ob
 
 def source(weights: dict[str, Any] | None) -> str:
     """Where a model's weights come from, in words: a name of the hub as the paper writes it."""
-    return (tables.source(weights) or tables.MISSING).removeprefix("hub: ")
+    return (tables.source(weights) or UNKNOWN).removeprefix("hub: ")
 
 
 def _text(value: float) -> str:
-    return tables.MISSING if pd.isna(value) else f"{value:.4g}"
+    return UNKNOWN if pd.isna(value) else f"{value:.4g}"

@@ -7,6 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from descent.analysis import controls
+from descent.analysis.wording import UNKNOWN
 from descent.cells import study_cells
 from descent.config import Params
 from descent.figures.parts import ablations, catalogue, curves, style
@@ -103,7 +104,7 @@ def _write(axes: Axes, row: dict, place: int, reference: bool) -> None:
     cells = row["trained"]
     feasible = row["feasible"] * row["feasible_seeds"] if pd.notna(row["feasible"]) else 0
     words = {
-        "inflation": "–" if pd.isna(row["inflation"]) else f"{100 * row['inflation']:.0f}%",  # noqa: RUF001
+        "inflation": UNKNOWN if pd.isna(row["inflation"]) else f"{100 * row['inflation']:.0f}%",
         "feasible": f"{feasible:.0f} of {cells}",
     }
     for word, text in words.items() if cells else ():

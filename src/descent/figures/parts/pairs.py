@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pandas as pd
 
 from descent.analysis.select import SETTING
+from descent.analysis.wording import UNKNOWN
 from descent.config import Params
-from descent.figures.parts import curves, style, tables
+from descent.figures.parts import curves, style
 
 PAPER = "paper_"  # before the columns of the paper's numbers
 CONSTRAINTS = "constraints"  # the head over what is told of an arm that enforces them
@@ -65,7 +66,7 @@ def display(table: pd.DataFrame, params: Params, task: str, written: Written) ->
         row = [style.name(model), str(layers), f"{eps:g}"]
         for key in ((dataset, model, layers, eps) for dataset in section.datasets):
             if key not in by_setting.index:
-                row += [tables.MISSING] * (4 + 2 * len(held))
+                row += [UNKNOWN] * (4 + 2 * len(held))
                 continue
             found = by_setting.loc[key]
             row += [written(found, "", arm) for arm in arms]
@@ -88,7 +89,7 @@ def better(row: pd.Series, params: Params, prefix: str, arm: str, sign: int, dig
 def _shares(row: pd.Series, arm: str, names: tuple[str, str]) -> str:
     """Two shares of HELD side by side, each a dash where it is missing."""
     shares = (row[arm + HELD[name]] for name in names)
-    return " / ".join(tables.MISSING if pd.isna(share) else f"{100 * share:.0f}%" for share in shares)
+    return " / ".join(UNKNOWN if pd.isna(share) else f"{100 * share:.0f}%" for share in shares)
 
 
 def wins(table: pd.DataFrame, params: Params, sign: int) -> list[str]:

@@ -4,14 +4,12 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 from descent.analysis import results
 from descent.config import Params
 from descent.figures.parts import catalogue, drawing
 from descent.io import processes
-
-RESULTS = Path("data/results.parquet")
+from descent.paths import RESULTS
 
 
 def draw(names: Sequence[str], params: Params) -> None:

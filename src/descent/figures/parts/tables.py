@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 
-MISSING = "–"  # noqa: RUF001
 DAGGER = "†"
-LATEX = {MISSING: "--", DAGGER: r"$^{\dagger}$", "±": r"$\pm$", "↓": r"$\downarrow$", "↑": r"$\uparrow$"}
+LATEX = {UNKNOWN: "--", DAGGER: r"$^{\dagger}$", "±": r"$\pm$", "↓": r"$\downarrow$", "↑": r"$\uparrow$"}
 
 
 Parts = tuple[pd.DataFrame, pd.DataFrame, list[str]]  # numbers without markup, the table for a reader, its notes
@@ -25,7 +25,7 @@ def made(entry: ModuleType, results: pd.DataFrame, params: Params) -> Parts:
 
 def left_out(why: str) -> Parts:
     """In place of a table whose part params.yaml leaves out: nothing, and a note that says so."""
-    shown = pd.DataFrame([[MISSING]], columns=pd.MultiIndex.from_tuples([("", "left out")]))
+    shown = pd.DataFrame([[UNKNOWN]], columns=pd.MultiIndex.from_tuples([("", "left out")]))
     return pd.DataFrame({"left out": []}), shown, [f"Left out: {why}."]
 
 
@@ -59,7 +59,7 @@ def source(choices: dict[str, Any] | None) -> str | None:
 def number(value: float | None, digits: int = 2, bold: bool = False, marked: bool = False) -> str:
     """A number as text, a dash where it is missing."""
     if value is None or pd.isna(value):
-        return MISSING
+        return UNKNOWN
     text = f"{value:.{digits}f}" + (DAGGER if marked else "")
     return f"**{text}**" if bold else text
 

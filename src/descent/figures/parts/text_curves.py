@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 
 from descent.analysis.lost import chance, truth
 from descent.analysis.select import TRAINED, average, last_layer, measured, select
-from descent.analysis.trials import searched
+from descent.analysis.trials import seeds_are_trials
 from descent.config import Params
 from descent.figures.parts import curves, style
 
@@ -19,7 +19,7 @@ def shown(choice: tuple, params: Params) -> dict[str, object]:
 
     Where seeds are no trials, all of its setting.
     """
-    trials = searched(params)
+    trials = seeds_are_trials(params)
     return {name: getattr(choice, name) for name in IDENTITY if trials or name != "seed"}
 
 

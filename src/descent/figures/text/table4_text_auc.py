@@ -7,7 +7,7 @@ import pandas as pd
 from descent.analysis.lost import chance, truth
 from descent.analysis.select import SETTING
 from descent.analysis.summary import cells_table
-from descent.analysis.trials import best_trial, searched
+from descent.analysis.trials import best_trial, seeds_are_trials
 from descent.config import Params
 from descent.figures.parts import curves, pairs, remarks, style, tables, text_curves
 
@@ -61,7 +61,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
         if prefix or not row[f"{arm}_trials"] > 1:
             return text
         spread = f"± {row[f'{arm}_sd']:.3f}"
-        return f"{text} ({row[f'{arm}_mean']:.3f} {spread})" if searched(params) else f"{text} {spread}"
+        return f"{text} ({row[f'{arm}_mean']:.3f} {spread})" if seeds_are_trials(params) else f"{text} {spread}"
 
     return pairs.display(table, params, "text", written)
 

@@ -14,7 +14,7 @@ MARGIN = "margin"  # what the pilots vary that choose one
 SHARES = {"feasible": "validation", "feasible_test": "test", "active": "active"}
 
 
-def solver(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
+def by_setting(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     """One row per data set, model, depth and level, of the cells of the first arm that enforces the constraints.
 
     Columns: `cells`, `diverged`; how many of the cells are feasible on `validation` and on `test` data and of how

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from descent.analysis.results import ABSENT
-from descent.report import held
+from descent.report import solver
 from tests.fakes.results import fake_params
 
 ARMS = ["constrained", "unconstrained"]
@@ -39,7 +39,7 @@ def epochs(arm: str, losses: list[float], worst: list[float]) -> list[dict]:
 def test_the_other_rule_takes_the_best_feasible_epoch_of_the_arm_that_enforces_and_the_best_of_the_other() -> None:
     losses, worst = [5.0, 1.0, 2.0, 4.0], [0.0, 0.5, 0.01, 0.0]  # the best epoch is not feasible
     rows = epochs("constrained", losses, worst) + epochs("unconstrained", losses, worst)
-    found = held.selection(pd.DataFrame(rows), fake_params()).set_index("arm")
+    found = solver.selection(pd.DataFrame(rows), fake_params()).set_index("arm")
     assert found.loc["constrained", "lower"] == pytest.approx(math.log(4 / 2))
     assert found.loc["unconstrained", "lower"] == pytest.approx(math.log(4 / 1))
     assert found["earlier"].tolist() == [1, 1] and found["cells"].tolist() == [1, 1]
@@ -47,9 +47,9 @@ def test_the_other_rule_takes_the_best_feasible_epoch_of_the_arm_that_enforces_a
 
 def test_where_no_epoch_is_feasible_the_rule_takes_the_smallest_violation() -> None:
     rows = epochs("constrained", [3.0, 1.0, 2.0], [0.3, 0.9, 0.4])
-    (lower,) = held.selection(pd.DataFrame(rows), fake_params())["lower"]
+    (lower,) = solver.selection(pd.DataFrame(rows), fake_params())["lower"]
     assert lower == pytest.approx(math.log(2 / 3))
-    same = held.selection(pd.DataFrame(epochs("constrained", [3.0, 2.0], [0.3, 0.1])), fake_params())
+    same = solver.selection(pd.DataFrame(epochs("constrained", [3.0, 2.0], [0.3, 0.1])), fake_params())
     assert same["earlier"].tolist() == [0] and same["lower"].tolist() == [0]
 
 
@@ -66,7 +66,7 @@ def test_shares_are_of_the_cells_that_enforce_the_constraints() -> None:
             cell("unconstrained", 0, True, 0.9),
         ]
     )
-    (row,) = held.solver(cells, fake_params()).to_dict("records")
+    (row,) = solver.by_setting(cells, fake_params()).to_dict("records")
     assert (row["cells"], row["validation"], row["test"], row["active"]) == (2, 1, 0, 2)
     assert (row["swing_f0"], row["largest_f0"], row["epochs"]) == (pytest.approx(0.2), 0.3, 0.25)
     assert row["swing_f0_baseline"] == 0.9, "of the baseline alone"
@@ -76,12 +76,12 @@ def test_shares_are_of_the_cells_that_enforce_the_constraints() -> None:
 
 def test_settings_are_told_apart_by_depth() -> None:
     cells = pd.DataFrame([CELL | {"arm": "constrained", "layers": depth} | HELD for depth in (2, 2, 3)])
-    assert held.solver(cells, fake_params())[["layers", "cells"]].to_numpy().tolist() == [[2, 2], [3, 1]]
+    assert solver.by_setting(cells, fake_params())[["layers", "cells"]].to_numpy().tolist() == [[2, 2], [3, 1]]
 
 
 def test_without_an_arm_that_enforces_there_is_no_row() -> None:
     cells = pd.DataFrame([CELL | {"arm": "unconstrained"} | HELD])
-    assert held.solver(cells, fake_params()).empty
+    assert solver.by_setting(cells, fake_params()).empty
 
 
 HELD = {"feasible": True, "feasible_test": True, "active": True, "diverged": False, "clipped": 0.0}
@@ -101,21 +101,21 @@ def test_twice_the_epochs_stand_beside_the_same_cells() -> None:
         cell("plateau_ut", "constrained", 1.5, False),
         cell("plateau_ut", "unconstrained", 1.1, None),
     ]
-    ours, theirs = held.longer(pd.DataFrame(rows)).to_dict("records")
+    ours, theirs = solver.longer(pd.DataFrame(rows)).to_dict("records")
     assert (ours["arm"], ours["cells"], ours["lower"]) == ("constrained", 1, pytest.approx(0.25))
     assert (ours["feasible_before"], ours["feasible"]) == (1, 0)
     assert theirs["lower"] == pytest.approx(-0.1) and math.isnan(theirs["feasible"])
     assert math.isnan(ours["standard_error"]), "of a single seed there is none"
-    two, _ = held.longer(pd.DataFrame([*rows, cell("plateau_ut", "constrained", 3.5, True, seed=1)])).to_dict(
+    two, _ = solver.longer(pd.DataFrame([*rows, cell("plateau_ut", "constrained", 3.5, True, seed=1)])).to_dict(
         "records"
     )
     assert (two["lower"], two["standard_error"]) == (pytest.approx(0.375), pytest.approx(0.125)), "of 25 and 50 %"
-    assert held.longer(pd.DataFrame(rows[:3])).empty
+    assert solver.longer(pd.DataFrame(rows[:3])).empty
     lost = [*rows, cell("plateau_ut", "constrained", math.nan, False, seed=1)]
-    ours, _ = held.longer(pd.DataFrame(lost)).to_dict("records")
+    ours, _ = solver.longer(pd.DataFrame(lost)).to_dict("records")
     assert (ours["cells"], ours["diverged"], ours["lower"]) == (2, 1, pytest.approx(0.25)), "it shows as lost"
     stopped = [*rows, cell("plateau_ut", "constrained", 9.0, False, seed=1) | {"diverged": True}]
-    ours, _ = held.longer(pd.DataFrame(stopped)).to_dict("records")
+    ours, _ = solver.longer(pd.DataFrame(stopped)).to_dict("records")
     assert (ours["diverged"], ours["lower"]) == (1, pytest.approx(0.25)), "nor do the losses before it count"
 
 
@@ -130,10 +130,10 @@ def test_the_share_that_is_feasible_grows_with_the_tolerance_and_shared_or_lost_
     rows += [row | {"experiment": "alpha", "varied": "0.25"} for row in rows]  # what a study of alpha shares
     rows += [rows[0] | {"experiment": "alpha", "varied": "0.5", "alpha": 0.5}]
     rows += [rows[0] | {"arm": "unconstrained", "worst_violation": 3.0}]
-    found = held.by_tolerance(pd.DataFrame(rows), fake_params()).set_index("alpha")
+    found = solver.by_tolerance(pd.DataFrame(rows), fake_params()).set_index("alpha")
     assert found["cells"].to_dict() == {0.25: 5, 0.5: 1} and (found["tolerance"] == 0.02).all()
     other = [row | {"arm": "constrained_range"} for row in rows[:5]]
-    both = held.by_tolerance(pd.DataFrame(rows + other), fake_params({"arms": [*ARMS, "constrained_range"]}))
+    both = solver.by_tolerance(pd.DataFrame(rows + other), fake_params({"arms": [*ARMS, "constrained_range"]}))
     assert both.set_index("alpha")["cells"].to_dict() == {0.25: 10, 0.5: 1}, "each arm's cells are its own"
     shares = found.loc[0.25, ["at_zero", "at_half", "at_tolerance"]].tolist()
     assert shares == pytest.approx([0.2, 0.4, 0.6])
@@ -165,9 +165,9 @@ def test_a_pilot_of_the_margin_counts_the_cells_that_hold_to_half_the_tolerance(
         cell(0, "0.1", 0.5, arm="unconstrained"),  # which enforces none
         cell(0, "0.1", 0.5, experiment="seen"),  # test data
     ]
-    small, large = held.pilots(pd.DataFrame(rows), params).to_dict("records")
+    small, large = solver.pilots(pd.DataFrame(rows), params).to_dict("records")
     assert [small[name] for name in ("margin", "cells", "diverged", "within_half")] == [0.05, 3, 1, 1]
     assert (small["largest"], small["median"]) == (pytest.approx(0.011), pytest.approx(0.010))
     assert small["validation_loss"] == 1.0, "of the two that did not diverge"
     assert (large["cells"], large["within_half"], large["largest"]) == (1, 1, pytest.approx(-0.2))
-    assert held.pilots(pd.DataFrame(rows[-1:]), params).empty
+    assert solver.pilots(pd.DataFrame(rows[-1:]), params).empty
