@@ -1,11 +1,22 @@
 """Which cells train together: those of one depth, arm and rate, as many as fit."""
 
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from torch import nn
+
 from descent.arms import constrained, unconstrained
 from descent.cells import Cell
+from descent.runner import stacks, store
 from descent.runner.stacks import plan
 from descent.schema import Schema
 from descent.training.arm import Setting
-from tests.fakes.core import small_problem
+from descent.training.loop import Run
+from descent.training.stack import Recipe
+from tests.fakes.core import small_params, small_problem
 
 CONSTRAINED = constrained.Settings(**small_problem().model_dump())
 
@@ -65,3 +76,35 @@ def test_cells_that_differ_in_numbers_of_the_objective_alone_share_a_stack() -> 
     values = [CONSTRAINED.model_copy(update=change) for change in changes]
     settings = {cell: asked(values=own) for cell, own in zip(cells, values, strict=True)}
     assert plan(cells, settings, 1, 1000) == [cells[:3], [cells[3]], [cells[4]]]
+
+
+def test_a_stacks_seconds_are_all_of_its_epochs_also_beside_a_lost_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a cell took is its share of the stack's time, however early it was lost."""
+    monkeypatch.chdir(tmp_path)
+    cells = [Cell("video", "ucsd", "dust", "unconstrained", 2, 0.1, seed) for seed in (0, 1)]
+    loss, norm = torch.ones(2, 3), torch.ones(2)
+    run = Run(
+        alive=torch.tensor([True, False]),
+        missed=torch.zeros(2),
+        score=torch.ones(2),
+        epoch=torch.tensor([4, 1]),
+        weights={"w": torch.zeros(2, 1)},
+        history=[
+            {"loss_train": loss, "grad_norm": norm, "alive": torch.tensor([True, epoch < 2])}
+            | {"seconds": torch.tensor(10.0)}
+            for epoch in range(4)
+        ],
+    )
+    monkeypatch.setattr(stacks, "train_stack", lambda *_: run)
+    recipe = Recipe(nn.Identity, list, 4, "final", 0.0, small_params().training, torch.device("cpu"))
+    names = {cell: f"{number:032d}" for number, cell in enumerate(cells)}
+    told: list[int] = []
+    stacks.work(names, recipe, {cell: asked(values=None) for cell in cells}, cells, told.append)
+    records = [json.loads((store.folder(name) / "cell.json").read_text()) for name in names.values()]
+    assert [record["made_by"]["seconds"] for record in records] == [40.0, 40.0]
+    assert [record["diverged"] for record in records] == [False, True]
+    histories = [pd.read_csv(store.folder(name) / "history.csv") for name in names.values()]
+    assert [log["epoch"].max() for log in histories] == [4, 3]
+    assert sum(told) == 4 * stacks.PARTS * len(cells)
