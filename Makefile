@@ -9,8 +9,6 @@ export PYTHONUNBUFFERED := 1
 export PYTHONDONTWRITEBYTECODE :=
 # more threads than cores: those that wait must not keep a core busy
 export OMP_WAIT_POLICY := PASSIVE
-# Apple's library crashes in the fork of a process in which it has started threads
-export VECLIB_MAXIMUM_THREADS := 1
 # packages of another Python do not come before those of the environment
 export PYTHONPATH :=
 # DVC runs the stages in this shell and not in the user's, and asks for a user's name also where there is none
@@ -23,6 +21,8 @@ help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
 
 setup: $(VENV)/installed  ## the virtual environment with the pinned dependencies
+	@# in an archive without git's history all works but experiments
+	@test -e .git || dvc config --quiet --local core.no_scm true
 
 $(VENV)/installed: requirements.txt requirements-dev.txt constraints.txt
 	@$(PYTHON) -c 'import sys; now = sys.version_info[:3]; sys.exit(not (3, 11) <= now < (3, 15) or now == (3, 14, 1))' \
@@ -32,8 +32,6 @@ $(VENV)/installed: requirements.txt requirements-dev.txt constraints.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check \
 		$(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $(shell grep '^torch==' requirements.txt)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements.txt -r requirements-dev.txt
-	# of an archive without its history: all but experiments works
-	@test -e .git || dvc config --quiet --local core.no_scm true
 	$(VENV)/bin/python -m stages.plots_page  # what every `dvc plots` is drawn in, also before the first run
 	touch $@
 

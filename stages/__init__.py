@@ -26,6 +26,8 @@ sys.path.insert(0, "src")
 # Read when torch loads: threads that wait for each other sleep. Spinning, they take the core from whoever they
 # wait for as soon as anything else runs on the machine, and a step takes forty times as long.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# Apple's library crashes in the fork of a process in which it has started threads.
+os.environ.setdefault("VECLIB_MAXIMUM_THREADS", "1")
 
 # While an entry imports what it needs (`python -m` has not named it yet) nothing has begun, and an exception would
 # only show where the imports are; errors.run takes over, or whoever else imports stages.

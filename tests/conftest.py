@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ |= {name: os.environ.get(name, "1") for name in ("OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")}
 os.environ["HF_HUB_OFFLINE"] = "1"  # else the libraries try for a minute
 os.environ |= dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
 os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8", "LANGUAGE": ""}

@@ -74,7 +74,8 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
     before = _parameters()
     try:
         entry(*arguments)
-        sys.stdout.flush()
+        if sys.stdout:  # who has closed it reads nothing either
+            sys.stdout.flush()
         if _parameters() != before:
             raise UserError(CHANGED)
         interruption.ends_at_once()

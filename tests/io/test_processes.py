@@ -33,6 +33,7 @@ def test_a_container_has_the_cores_that_it_was_given(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda number: range(64), raising=False)
     monkeypatch.setattr(processes, "QUOTA", tmp_path / "cpu.max")
+    monkeypatch.setattr(processes, "OLDER", tmp_path)
     if said is not None:
         (tmp_path / "cpu.max").write_text(f"{said}\n")
     assert processes.cores() == most

@@ -158,7 +158,7 @@ def test_words_of_the_scorecard_are_escaped(params: Params, project: Path) -> No
     card.loc[0, "statement"] = '<script>f_1 < f_0 & "so"</script>'
     cells = pd.read_csv(project / "data/summary.csv")
     page = report.page(project / "figures", project / "data/shown", cells, {}, card, params, DRAWN, "")
-    assert page.count("<script") == 1 and "&lt;script&gt;f_1 &lt; f_0 &amp; &#34;so&#34;" in page
+    assert page.count("<script") == 5 and "&lt;script&gt;f_1 &lt; f_0 &amp; &#34;so&#34;" in page
 
 
 def test_the_page_names_the_arms_and_what_is_left_out(params: Params, project: Path, text: str) -> None:

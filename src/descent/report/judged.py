@@ -136,8 +136,8 @@ def shifts(card: pd.DataFrame) -> str:
 
 def averages(card: pd.DataFrame, found: pd.DataFrame, solver: pd.DataFrame, params: Params) -> str:
     """What each claim of the card says by other averages of its settings, and each setting alone with how many of
-    its constrained cells hold (sensitivity.table, held.solver); empty where there is none. A claim that was not
-    tested has no average, and a study's cells are not those of the grid."""
+    its constrained cells hold (sensitivity.table, solver.by_setting); empty where there is none. A claim that
+    was not tested has no average, and a study's cells are not those of the grid."""
     units = card.set_index("claim")[["statement", "unit", "verdict"]]
     rows = []
     held = solver.set_index(["dataset", "model", "layers", "eps"])

@@ -79,7 +79,7 @@ def each_once(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def constraints(found: pd.DataFrame, params: Params) -> str:
-    """How well the constraints hold, a row a model and its alpha (held.by_tolerance)."""
+    """How well the constraints hold, a row a model and its alpha (solver.by_tolerance)."""
     if found.empty:
         return ""
     rows = [
@@ -99,7 +99,7 @@ def constraints(found: pd.DataFrame, params: Params) -> str:
 
 
 def holding(found: pd.DataFrame, params: Params) -> str:
-    """In how many constrained cells the solver held, a row a data set and one a task (held.solver)."""
+    """In how many constrained cells the solver held, a row a data set and one a task (solver.by_setting)."""
     if found.empty:
         return ""
     found = found.assign(task=found["model"].map(params.task_of))
@@ -120,8 +120,8 @@ def holding(found: pd.DataFrame, params: Params) -> str:
 
 
 def held_in_all(found: pd.DataFrame, params: Params) -> str:
-    """In how many constrained cells of all tasks the solver held, in a sentence (held.solver), with the data sets
-    on whose test data less than half of them did."""
+    """In how many constrained cells of all tasks the solver held, in a sentence (solver.by_setting), with the
+    data sets on whose test data less than half of them did."""
     if found.empty:
         return ""
     counts = ["cells", "validation", "test"]

@@ -34,11 +34,6 @@ COMPUTES = (  # numbers of a score file
     "descent.analysis.replicates",
     "descent.analysis.bootstrap",
 )
-TOO_LARGE = (
-    "the GPU is out of memory testing {} cells of {}: end other programs on it, raise gpu_share, or lower "
-    "evaluation.batch in the section of their task (nothing is trained anew, but all of it tested again, with "
-    "other noise), and run the same command again. ({})"
-)
 Row = dict[str, object]
 # Shift by shift, the rows of each cell of a stack; None of one that is not tested.
 Measured = Iterable[tuple[str, Sequence[list[Row] | None]]]
@@ -195,8 +190,12 @@ def _score_stack(
                 table = pd.DataFrame(rows).assign(profile=scoring.profile, shift=shift, **vars(cell))
                 results.write(table, files[shift, cell])
     except torch.OutOfMemoryError as error:
-        where, said = f"{stack[0].dataset}-{stack[0].model}", str(error).partition("\n")[0]
-        raise UserError(TOO_LARGE.format(len(stack), where, said)) from None
+        raise UserError(
+            f"the GPU is out of memory testing {len(stack)} cells of {stack[0].dataset}-{stack[0].model}: end "
+            "other programs on it, raise gpu_share, or lower evaluation.batch in the section of their task (nothing "
+            "is trained anew, but all of it tested again, with other noise), and run the same command again. "
+            f"({str(error).splitlines()[0]})"
+        ) from None
 
 
 def _with_training(

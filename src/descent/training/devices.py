@@ -13,11 +13,7 @@ from descent.errors import UserError
 
 PLAIN = 3  # calls of a kind before its recording: libraries load in them, kernels are compiled, moments made
 Replay = Callable[[], None]
-CAPTURE = "captur"  # of what a GPU says of a call that cannot be recorded
-NOT_REPLAYED = (
-    "a GPU cannot replay a step of this model or arm, which asks it for a number or for memory of its own: set "
-    "training.compile: false in params.yaml ({})"
-)
+CAPTURE = "captur"  # in what a GPU says of a call that cannot be recorded
 
 
 def visible(device: str) -> list[torch.device]:
@@ -85,9 +81,15 @@ def graph(function: Callable[[], Any]) -> tuple[Replay, Any]:
         with torch.cuda.graph(made, stream=torch.cuda.Stream(), capture_error_mode="thread_local"):
             results = function()
     except RuntimeError as error:
-        if isinstance(error, torch.OutOfMemoryError) or CAPTURE not in str(error):
+        cause = error.__context__ or error  # the end of a recording that failed says that alone
+        if not isinstance(cause, RuntimeError) or isinstance(cause, torch.OutOfMemoryError):
+            raise cause from None
+        if CAPTURE not in str(cause):
             raise
-        raise UserError(NOT_REPLAYED.format(str(error).partition("\n")[0])) from error
+        raise UserError(
+            "a GPU cannot replay a step of this model or arm, which asks it for a number or for memory of its "
+            f"own: set training.compile: false in params.yaml ({str(cause).partition(chr(10))[0]})"
+        ) from error
     return made.replay, results
 
 

@@ -27,10 +27,12 @@ POINTS = {"gain_out": ("o", "test noise above training"), "gain_in": ("s", "up t
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
-    """Gains beside losses, a row per setting. Raises UserError without rows of a study."""
+    """Gains beside losses, a row per setting; words where none is. Raises UserError without rows of a study."""
     curves.required(results, "evaluate_studies", profile=params.profile)
     for name in epochs.studies(params):
         curves.required(results, "evaluate_studies", experiment=name)
+    if why := left_out(params):
+        return style.empty(params, why, TASKS)
     settings = list(epochs.table(results, params).groupby(SETTING))
     figure, grid = style.panels(params, len(settings), 2, style.TEXT, 2.4 * len(settings), TASKS)
     for ((dataset, model, layers, eps), rows), (gains, losses) in zip(settings, grid, strict=True):

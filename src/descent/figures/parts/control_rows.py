@@ -28,6 +28,8 @@ def render(results: pd.DataFrame, params: Params, task: str, label: str) -> Figu
     Raises UserError without rows of a study, or of its task.
     """
     curves.required(results, f"evaluate_{task}", experiment=task)
+    if why := left_out(params, task):
+        return style.empty(params, why, (task,))
     names = catalogue.controls(params, task)
     for name in names:
         curves.required(results, "evaluate_studies", experiment=name)
