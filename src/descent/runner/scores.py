@@ -192,8 +192,9 @@ def _score_stack(
     except torch.OutOfMemoryError as error:
         raise UserError(
             f"the GPU is out of memory testing {len(stack)} cells of {stack[0].dataset}-{stack[0].model}: end "
-            "other programs on it, raise gpu_share, or lower evaluation.batch in the section of their task (nothing "
-            "is trained anew, but all of it tested again, with other noise), and run the same command again. "
+            "other programs on it, raise gpu_share, or lower evaluation.batch in the section of their task "
+            "(nothing is trained anew, but all of it tested again, with other noise), and run the same command "
+            "again. "
             f"({str(error).splitlines()[0]})"
         ) from None
 
