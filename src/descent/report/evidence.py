@@ -99,10 +99,15 @@ def digest_lines(found: Mapping[str, Mapping[str, Any]]) -> str:
 def folder_name(params: Params, found: Mapping[str, Mapping[str, Any]], cells: Iterable[Path]) -> str:
     """The profile, and eight digits of the digest of all its data and settings: more seeds make no other part.
 
+    Nor do other rates and numbers of epochs, which take the place of those before; but of runs that are judged
+    alone, where one may be announced beside another that differs in nothing else.
+
     Args:
         cells: their folders, as of `records`.
     """
     settings = sorted({SEED.sub("", cell.as_posix()) for cell in cells})
+    if params.judged == "alone":
+        settings += [json.dumps(params.model_budget(model), sort_keys=True) for _, model in params.models_in_use]
     told = "\n".join([digest_lines(found), *settings])
     return f"{params.profile}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
 

@@ -26,15 +26,21 @@ def test_published_parameters_can_be_read_by_todays_code() -> None:
 
 
 def test_parts_of_other_settings_have_folders_of_their_own(params: Params) -> None:
-    def name(*cells: str) -> str:
+    def name(*cells: str, own: Params = params) -> str:
         places = [Path("data/runs/video/ucsd") / cell for cell in cells]
-        return evidence.folder_name(params, {"ucsd": META}, places)
+        return evidence.folder_name(own, {"ucsd": META}, places)
 
     one = name("ut/constrained-L3-eps0.13-seed0", "ut/unconstrained-L3-eps0.13-seed0")
     more = name(*(f"ut/{arm}constrained-L3-eps0.13-seed{seed}" for arm in ("un", "") for seed in range(12)))
     assert one == more, "further seeds"
     others = [name(f"{model}/constrained-L{depth}-eps0.13-seed0") for model in ("ut", "dust") for depth in (3, 5)]
     assert len({one, *others}) == 5, "other models, depths and arms"
+
+    cell = "ut/constrained-L3-eps0.13-seed0"
+    faster = params.with_budget("ut", {"lr": 0.5})
+    assert name(cell, own=faster) == name(cell), "it takes the place of the part with another rate"
+    alone = [one.model_copy(update={"judged": "alone"}) for one in (params, faster)]
+    assert len({name(cell, own=own) for own in (params, *alone)}) == 3, "each is told by itself"
 
 
 def test_a_finished_run_is_published_whole(project: Path, params: Params, made_up: pd.DataFrame) -> None:
