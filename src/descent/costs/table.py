@@ -10,9 +10,9 @@ from descent.costs.parts import Costs, Part
 RESTS_ON = (
     "Finished cells are taken off where the data are prepared, and their scoring with them, be it done or not. "
     "Models that a stage trains together fill each other's gaps, and need less time. Stacks that share a GPU "
-    "count as one after another, which is too long where their steps are not replayed; in memory they are "
-    "together, each with its data. Memory is beside the 0.4 GB of "
-    "Python and torch a process; disk is of cells, in the store and in data/runs, of which DVC's cache is no copy "
+    "count as one after another; in memory they are together, each with its data. Where steps are not replayed "
+    "that time is too long. Memory is beside the 0.4 GB of Python and torch a process; disk is of cells, in the "
+    "store and in data/runs, of which DVC's cache is no copy "
     "where the file system has links. Steps are timed uncompiled, and replayed where training would replay them. "
     "Downloads, preparation, tests on other data sets, figures, completions and the judge are not in it."
 )

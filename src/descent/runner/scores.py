@@ -195,7 +195,7 @@ def _score_stack(
             "other programs on it, raise gpu_share, or lower evaluation.batch in the section of their task "
             "(nothing is trained anew, but all of it tested again, with other noise), and run the same command "
             "again. "
-            f"({str(error).splitlines()[0]})"
+            f"({str(error).partition(chr(10))[0]})"
         ) from None
 
 
