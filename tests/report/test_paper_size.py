@@ -83,3 +83,6 @@ def test_of_two_pairs_no_interval_is_told(rows: pd.DataFrame, tmp_path: Path) ->
         change(lost, 1.0, **DUST, arm="unconstrained", seed=seed, metric="diverged")
     [_, dust] = cells_of([published(lost, tmp_path / "small-00000001", AS_LARGE)])
     assert "(" not in dust[4] and np.isclose(float(dust[4]), 20, atol=3)
+    change(lost, 1.0, **DUST, arm="unconstrained", seed=4, metric="diverged")
+    [_, dust] = cells_of([published(lost, tmp_path / "small-00000002", AS_LARGE)])
+    assert dust[4:7] == [UNKNOWN, UNKNOWN, "1"], "one pair tells nothing"

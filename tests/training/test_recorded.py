@@ -1,7 +1,7 @@
 """A recorded step is the step: replayed in the same memory it moves weights, duals and logs as plain ones do."""
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 
 import pytest
@@ -204,3 +204,26 @@ def test_what_cannot_be_recorded_is_told_in_one_sentence(
     with pytest.raises(kind, match=said) as told:
         graph(asks)
     assert ("set training.compile: false" in str(told.value)) == (kind is UserError)
+
+
+def test_what_made_a_recording_fail_is_told_and_not_that_its_end_failed_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """torch's own context manager ends the recording, which fails for the failure within it."""
+
+    @contextmanager
+    def recording(*_: object, **__: object) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
+
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", lambda: None)
+    monkeypatch.setattr(torch.cuda, "Stream", lambda: None)
+    monkeypatch.setattr(torch.cuda, "graph", recording)
+
+    def full() -> None:
+        raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")
+
+    with pytest.raises(RuntimeError, match="CUBLAS_STATUS_ALLOC_FAILED"):
+        graph(full)

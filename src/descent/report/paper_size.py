@@ -81,13 +81,14 @@ def _capacity(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
 
 
 def _gain(pairs: pd.DataFrame, facts: pd.DataFrame, claim: str, sign: int) -> str:
-    """In percent, with its interval where there are three pairs or more: of two it is as wide as can be."""
+    """In percent, with its interval where there are three pairs or more: of two it is as wide as can be. One pair
+    tells nothing."""
     own = pairs[pairs["claim"].isin([claim, f"{claim}_paper"])]
     if own.empty:
         return UNKNOWN
     fact = select(facts, **own.iloc[0][["claim", *PLACE]]).iloc[0]
     found = Estimate.of(sign * scores(own)[1][0], int(fact["resampled"]))
-    value = signed(100 * float(found.value))
+    value = signed(100 * float(found.value)) if found.seeds > 1 else UNKNOWN
     if found.seeds < 3:
         return value
     low, high = (signed(100 * float(end)) for end in found.interval(LEVEL))

@@ -82,10 +82,8 @@ def graph(function: Callable[[], Any]) -> tuple[Replay, Any]:
             results = function()
     except RuntimeError as error:
         cause = error.__context__ or error  # the end of a recording that failed says that alone
-        if not isinstance(cause, RuntimeError) or isinstance(cause, torch.OutOfMemoryError):
+        if isinstance(cause, torch.OutOfMemoryError) or CAPTURE not in str(cause):
             raise cause from None
-        if CAPTURE not in str(cause):
-            raise
         raise UserError(
             "a GPU cannot replay a step of this model or arm, which asks it for a number or for memory of its "
             f"own: set training.compile: false in params.yaml ({str(cause).partition(chr(10))[0]})"
