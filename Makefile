@@ -102,7 +102,7 @@ estimate: setup  ## what the profile in use costs in time, memory and disk, from
 	python -m stages.estimate
 
 bench: setup  ## cost of the constraints, and of stacks against single runs, as ratios of one run
-	@for part in rate steps precision video text lm cluster; do \
+	@for part in rate feeding steps precision video text lm cluster; do \
 		began=$$SECONDS; \
 		PYTHONPATH=src python -m tests.bench.$$part || exit 1; \
 		echo "== $$part: $$((SECONDS - began)) s"; \

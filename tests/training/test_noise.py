@@ -15,9 +15,12 @@ from descent.training.noise import (
     drawn_levels,
     embedding_scale,
     generator,
+    normals,
     perturb,
     seeded,
 )
+
+on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 
 
 def drawn(*key: int) -> tuple[float, ...]:
@@ -80,12 +83,22 @@ GOLDEN = {  # of twenty, which are drawn otherwise than a few are
 }
 
 
+@pytest.mark.parametrize("shape", [(3,), (5, 7), (4, 20, 16)])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=on_a_gpu)])
+def test_the_noise_of_several_keys_is_each_key_s_own(device: str, shape: tuple[int, ...]) -> None:
+    keys = [(7, 1, 2), (3, 0, 0), (7, 1, 3), (7, 1, 2)]
+    found = normals(keys, shape, torch.device(device))
+    assert found.device.type == device and found.shape == (4, *shape)
+    for row, key in zip(found, keys, strict=True):
+        assert torch.equal(row.cpu(), Stream(*key).normal(*shape))
+
+
 @pytest.mark.parametrize("key", GOLDEN, ids=str)
 def test_a_key_s_numbers_are_the_same_in_every_version_of_the_library(key: tuple[int, ...]) -> None:
     assert torch.randn(20, generator=generator(*key))[:4].tolist() == pytest.approx(GOLDEN[key], abs=1e-6)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@on_a_gpu
 def test_a_gpu_is_handed_the_numbers_that_a_cpu_draws() -> None:
     shape, eps = (3, 2**17), torch.tensor([0.1, 0.2])  # more numbers than one wave of threads
     host, card = (Stream(7, 1, 2, device=device).normal(*shape) for device in ("cpu", "cuda"))

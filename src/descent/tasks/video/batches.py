@@ -14,10 +14,10 @@ from descent.cells import Cell
 from descent.schema import VideoBudget
 from descent.tasks.video.data import Frames, Prepared, Sequences
 from descent.tasks.video.losses import PatchLoss, denoising_losses
-from descent.tasks.video.resident import Resident, resident
+from descent.tasks.video.resident import Resident, gather, resident
 from descent.training.arm import ranged
 from descent.training.devices import compiled, free_memory
-from descent.training.noise import DROPOUT, VALIDATION, Stream, drawn_levels, perturb, seeded, sent
+from descent.training.noise import DROPOUT, VALIDATION, drawn_levels, normals, perturb, seeded, sent
 
 Inputs = Sequences | Frames
 Split = Literal["train", "validation", "test"]
@@ -98,8 +98,7 @@ class DenoisingTask(ABC):
             orders = [np.random.default_rng([seed, epoch]).permutation(len(own)) for seed, own in pairs]
             self.order = (epoch, np.stack([np.resize(order, self.steps * self.size) for order in orders]))
         chosen = self.order[1][:, step * self.size : (step + 1) * self.size]
-        clean = torch.stack([own.gather(index) for own, index in zip(self.train, chosen, strict=True)])
-        return self._noisy(clean, [(seed, epoch, step) for seed in self.seeds], training=True)
+        return self._noisy(gather(self.train, chosen), [(seed, epoch, step) for seed in self.seeds], training=True)
 
     def validation(self) -> Iterable[tuple[Batch, int]]:
         """All validation inputs, with the same noise in every epoch and for every seed."""
@@ -116,7 +115,7 @@ class DenoisingTask(ABC):
     def _noisy(self, inputs: Tensor, keys: list[tuple[int, ...]], training: bool) -> Batch:
         """Pixels in [0, 1] and their noisy versions, from uint8 (seeds, batch, rows, columns)."""
         clean = sent(inputs, self.device).float() / 255
-        unit = torch.stack([Stream(*key, device=self.device).normal(*clean.shape[1:]) for key in keys])
+        unit = normals(keys, clean.shape[1:], self.device)
         level = self.eps
         if self.ranged and training:
             levels = torch.stack([drawn_levels(self.eps, key, clean.shape[1], self.device) for key in keys])

@@ -28,14 +28,33 @@ class Resident:
 
     def gather(self, index: Int[np.ndarray, " batch"]) -> UInt8[Tensor, "batch ..."]:
         """The inputs with these numbers, on the device."""
-        device, own = self.frames.device, self.inputs
-        if isinstance(own, Frames):
-            return self.frames[sent(torch.from_numpy(own.places[index]), device)]
-        where = sent(torch.from_numpy(np.stack(own.corners(index))), device)
-        first, row, column = where[:, :, None, None]
-        time = first + torch.arange(own.tokens, device=device)[:, None]
-        line = row * own.patch + torch.arange(own.patch, device=device)
-        return self.frames.unflatten(2, (-1, own.patch))[time, line, column].flatten(2)
+        return gather([self], index[None])[0]
+
+
+def gather(
+    every: Sequence[Sequences | Frames | Resident], index: Int[np.ndarray, "seeds batch"]
+) -> UInt8[Tensor, "seeds batch ..."]:
+    """Of every seed's inputs those with its row of numbers.
+
+    What lies on a device is gathered for all seeds at once: kernels for each of many seeds take the host longer to
+    launch than a GPU takes for a step.
+
+    Args:
+        every: of one file's frames, where they are Resident.
+    """
+    there = [one for one in every if isinstance(one, Resident)]
+    if not there:
+        return torch.stack([own.gather(row) for own, row in zip(every, index, strict=True)])
+    frames, inputs = there[0].frames, [one.inputs for one in there]
+    if isinstance(inputs[0], Frames):
+        places = np.stack([own.places[row] for own, row in zip(inputs, index, strict=True)])
+        return frames[sent(torch.from_numpy(places), frames.device)]
+    corners = np.stack([own.corners(row) for own, row in zip(inputs, index, strict=True)], axis=1)
+    first, row, column = sent(torch.from_numpy(corners), frames.device)[..., None, None]
+    own = inputs[0]
+    time = first + torch.arange(own.tokens, device=frames.device)[:, None]
+    line = row * own.patch + torch.arange(own.patch, device=frames.device)
+    return frames.unflatten(2, (-1, own.patch))[time, line, column].flatten(-2)
 
 
 def resident(
