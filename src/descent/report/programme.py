@@ -6,6 +6,7 @@ Holm.
 
 from pathlib import Path
 
+from descent import config
 from descent.analysis import grounds, parts, scorecard, sensitivity
 from descent.config import Params
 from descent.figures.beyond import fig_forest
@@ -18,16 +19,29 @@ DIGITS = "%.6g"
 
 
 def parted(root: Path, profile: str) -> tuple[list[Path], list[Path]]:
-    """The folders of what was published of a profile and is judged together, and those of runs that were announced
-    to be judged alone, and join no other's claim (`judged`)."""
-    digits = "[0-9a-f]" * 8  # evidence.folder_name
-    folders = sorted(file.parent for file in root.glob(f"{profile}-{digits}/facts.csv"))
-    alone = [folder for folder in folders if _alone(folder)]
-    return [folder for folder in folders if folder not in alone], alone
+    """The folders of what was published of a profile and is judged together, and those, of any profile, of runs
+    that were announced to be judged alone, and join no other's claim (`judged`)."""
+    folders = _folders(root)
+    alone = [folder for folder in folders if grounds.parameters(folder).get("judged") == "alone"]
+    return [folder for folder in folders if folder not in alone and _profile(folder) == profile], alone
 
 
-def _alone(folder: Path) -> bool:
-    return grounds.parameters(folder).get("judged") == "alone"
+def leading(root: Path, params: Params) -> Params | None:
+    """The parameters that the README begins with: those in use, or where nothing of their profile is judged
+    together those of the first part of another one that is; None where there is no such part."""
+    for profile in dict.fromkeys([params.profile, *map(_profile, _folders(root))]):
+        together, _ = parted(root, profile)
+        if together:
+            return params if profile == params.profile else config.load(together[0] / "params.yaml")
+    return None
+
+
+def _folders(root: Path) -> list[Path]:
+    return sorted(file.parent for file in root.glob(f"*-{'[0-9a-f]' * 8}/facts.csv"))  # evidence.folder_name
+
+
+def _profile(folder: Path) -> str:
+    return folder.name.rpartition("-")[0]
 
 
 def write(root: Path, params: Params) -> str:

@@ -76,16 +76,23 @@ def aside(results: pd.DataFrame, cells: pd.DataFrame, params: Params) -> dict[st
 
 
 def begin_readme(root: Path, params: Params) -> None:
-    """Have the README say what all published parts of the profile say, between its markers, where it has them.
+    """Have the README say what all published parts say, between its markers, where it has them.
+
+    Its verdicts are those of programme.leading; where all parts are judged alone it keeps the words it has.
 
     Raises:
         UserError: as of programme.write.
     """
-    words = {"evidence": programme.write(root, params)}
-    words["size"] = paper_size.table(
-        [folder for own in programme.parted(root, params.profile) for folder in own], params
-    )
+    params = programme.leading(root, params) or params
+    together, alone = programme.parted(root, params.profile)
+    words = {"size": paper_size.table([*together, *alone], params)}
+    if together:
+        words["evidence"] = programme.write(root, params)
+
+    def said(found: re.Match[str]) -> str:
+        return f"{found[1]}{words[found['name']]}\n{found[3]}" if found["name"] in words else found[0]
+
     text = README.read_text(encoding="utf-8") if README.exists() else ""
-    changed = BLOCK.sub(lambda found: f"{found[1]}{words[found['name']]}\n{found[3]}", text)
+    changed = BLOCK.sub(said, text)
     if changed != text:
         write_text(README, changed)

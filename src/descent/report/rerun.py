@@ -41,13 +41,15 @@ COLUMNS = f"{'part':<18}{'cells':>6}{'to do':>6}{'training':>10}{'scoring':>10} 
 def chosen(params: Params, words: Sequence[str]) -> list[Path]:
     """The published parts of these names; of `all`, or without any, those that the primary claims are judged on.
 
-    They are of the profile in use or, where of that none is published, as of the demo, of the first that has some.
+    They are of the profile in use or, where of that none is judged together, as of the demo, of the first that has
+    some; by name any that was judged alone.
 
     Raises:
         UserError: no such part, or none at all.
     """
-    of_profiles = (programme.parted(ROOT, profile) for profile in (params.profile, *params.profiles))
-    together, alone = next(filter(any, of_profiles), ([], []))
+    of_profiles = [programme.parted(ROOT, profile) for profile in (params.profile, *params.profiles)]
+    together = next((own for own, _ in of_profiles if own), [])
+    alone = of_profiles[0][1]
     known = {folder.name: folder for folder in (*together, *alone)}
     if missing := [word for word in words if word not in {ALL, *known}]:
         raise UserError(f"{ROOT} has no part {missing[0]}; it has {', '.join(known) or 'none'}")
