@@ -1,5 +1,6 @@
 """A cell's fingerprint follows what computes its numbers, and nothing else: proven by editing the source."""
 
+import ast
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,19 @@ CELLS = {  # a cell of every task: its arm, model and batches
     "causal_lm": ("descent.arms.constrained", "descent.models.causal_lm", "descent.tasks.lm.batches"),
 }
 ALL = set(CELLS)
+
+CODE = """@d
+class A:
+    def f(self, x=None, *y: int) -> str:
+        return f"{x!r} of {y}"
+"""
+WORDS = (
+    "Module(body=[ClassDef(name='A', body=[FunctionDef(name='f', "
+    "args=arguments(args=[arg(arg='self'), arg(arg='x')], vararg=arg(arg='y', annotation=Name(id='int', ctx=Load())), defaults=[Constant()]), "
+    "body=[Return(value=JoinedStr(values=[FormattedValue(value=Name(id='x', ctx=Load()), conversion=114), "
+    "Constant(value=' of '), FormattedValue(value=Name(id='y', ctx=Load()), conversion=-1)]))], "
+    "returns=Name(id='str', ctx=Load()))], decorator_list=[Name(id='d', ctx=Load())])])"
+)
 
 
 def digests() -> dict[str, str]:
@@ -115,3 +129,14 @@ def test_the_closure_of_a_cell_is_small_and_computes() -> None:
     files = fingerprint.closure([COMPUTES, *CELLS["dust"]])
     folders = {file.relative_to(SOURCE / "descent").parts[0] for file in files}
     assert folders == {"arms", "models", "primal_dual", "tasks", "training"} and len(files) <= 20
+
+
+def test_code_has_the_same_name_in_every_version_of_python() -> None:
+    """As 3.11, 3.12 and 3.13 gave it; hosts of several versions share a store, and results move between them."""
+    assert fingerprint.words(ast.parse(CODE)) == WORDS
+    newer = ast.parse(CODE)
+    newer.body[0]._fields = (*newer.body[0]._fields, "type_params_of_a_newer_one")
+    newer.body[0].type_params_of_a_newer_one = []
+    assert fingerprint.words(newer) == WORDS
+    for one, other in (("return", "return None"), ("x = 0", "x = False"), ("x = 0", "x = ''"), ("f()", "f([])")):
+        assert fingerprint.words(ast.parse(one)) != fingerprint.words(ast.parse(other))

@@ -1,6 +1,7 @@
 """training.compile: the same numbers, and nothing compiled anew because a batch brings new numbers or lengths."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ FIRST = 4  # of the library's models: pieces of the first call, in which it make
 
 @pytest.mark.slow
 def test_compiled_cells_learn_as_others_and_are_compiled_once(tmp_path: Path) -> None:
-    own = environment() | {"PYTHONPATH": f"src:{ROOT}"}
+    own = environment() | {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-m", "tests.training.compiled", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr

@@ -192,11 +192,13 @@ def pictures(params: Params) -> dict[Path, dict[str, Any]]:
 
 
 def environment(made: Mapping[Path, Mapping[str, Any]], requirements: Path = Path("requirements.txt")) -> str:
-    """Versions, cores and devices, a line each; no name of a machine, no path."""
+    """Versions and cores here, and on what the cells were trained, a line each; no name of a machine, no path."""
     pinned = re.findall(r"^([\w.-]+)==", requirements.read_text(), re.MULTILINE)
-    devices = sorted({made_by["device"] for made_by in made.values()})
+    where = sorted({tuple(made_by[word] for word in ("device", "torch", "python")) for made_by in made.values()})
     lines = [f"Python {platform.python_version()}", f"{os.cpu_count()} cores: {processor()}"]
-    lines += [f"cells trained on {device}" for device in devices]
+    lines += [
+        f"cells trained on {device}, with torch {torch} and Python {python}" for device, torch, python in where
+    ]
     return "\n".join([*lines, *(f"{name}=={version(name)}" for name in pinned)]) + "\n"
 
 

@@ -81,7 +81,18 @@ def _imported(file: Path, changed: int) -> tuple[str, ...]:
 @cache
 def _dump(file: Path, changed: int) -> str:
     """What a file computes, as words."""
-    return ast.dump(_computes(ast.parse(file.read_text())))
+    return words(_computes(ast.parse(file.read_text())))
+
+
+def words(node: object) -> str:
+    """A syntax tree as words that are the same in every version of Python.
+
+    What is empty is left out: a newer version gives nodes new fields (`type_params`), and ast.dump shows them or not.
+    """
+    if isinstance(node, ast.AST):
+        fields = (f"{name}={words(value)}" for name, value in ast.iter_fields(node) if value not in (None, []))
+        return f"{type(node).__name__}({', '.join(fields)})"
+    return f"[{', '.join(map(words, node))}]" if isinstance(node, list) else repr(node)
 
 
 def _carries(module: str) -> bool:

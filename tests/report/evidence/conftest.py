@@ -43,6 +43,7 @@ def finished(params: Params, made_up: pd.DataFrame, tmp_path_factory: pytest.Tem
     for model in params.video.models:
         for cell in grid(params, "video", "ucsd", model):
             made_by = {"finished": time.time() + 60, "seconds": 7.0, "cells_in_stack": 2, "device": "cpu (x)"}
+            made_by |= {"torch": "2", "python": "3"}
             place = root / "data/runs/video/ucsd" / model / cell.name / "cell.json"
             write(place, json.dumps({"made_by": made_by, "fingerprint": f"{model} {cell.name}"}))
     with pytest.MonkeyPatch.context() as patch:

@@ -12,9 +12,9 @@ from descent.analysis import grounds, scorecard
 from descent.analysis.summary import CELL
 from descent.config import Params
 from descent.figures.video import fig03_depth
-from descent.report import evidence
+from descent.report import evidence, programme
 from stages import evidence as stage
-from tests.fakes.runs import META, write
+from tests.fakes.runs import META, README, write
 from tests.report.conftest import ROOT
 
 PUBLISHED = sorted((ROOT / "data/evidence").glob("*-*/claims.csv"))
@@ -22,7 +22,7 @@ PUBLISHED = sorted((ROOT / "data/evidence").glob("*-*/claims.csv"))
 
 def test_published_parameters_can_be_read_by_todays_code() -> None:
     found = sorted(ROOT.glob("data/evidence/*/params.yaml"))
-    assert found and all(config.load(path).profile == "small" for path in found)
+    assert found and {config.load(path).profile for path in found} <= {"small", "h200"}
 
 
 def test_parts_of_other_settings_have_folders_of_their_own(params: Params) -> None:
@@ -102,7 +102,8 @@ def test_the_published_parameters_are_those_of_the_results_without_the_users_fol
 
 def test_the_environment_names_versions_and_no_place(project: Path, params: Params) -> None:
     lines = evidence.environment(evidence.records(params)).splitlines()
-    assert any(line.startswith("torch==") for line in lines) and "cells trained on cpu (x)" in lines
+    assert any(line.startswith("torch==") for line in lines)
+    assert "cells trained on cpu (x), with torch 2 and Python 3" in lines
     assert not [line for line in lines if "/" in line.split("==")[0].replace("cpu", "") and "cores" not in line]
 
 
@@ -124,6 +125,27 @@ def test_the_readme_begins_with_it_between_its_markers_alone(project: Path) -> N
     assert "old words" not in text and "(data/evidence/fig_forest.png)" in text
     stage.main()
     assert Path("README.md").read_text() == text
+
+
+def test_a_part_that_is_judged_alone_is_told_whatever_its_profile_and_begins_no_readme(
+    project: Path, params: Params, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = params.model_copy(update={"judged": "alone"})
+    for own in (alone, params):
+        monkeypatch.setattr("descent.config.load", lambda *_, own=own: own)
+        write(Path("data/params.json"), config.of_results(own))
+        stage.main()
+        if own is alone:
+            assert Path("README.md").read_text() == README.replace("old\n", "\n"), "no part is so large"
+            (first,) = Path("data/evidence").glob("small-*")
+            assert programme.leading(evidence.ROOT, alone) is None
+    (second,) = {*Path("data/evidence").glob("small-*")} - {first}
+    assert "old words" not in Path("README.md").read_text()
+    assert f"[{first.name}](" in (evidence.ROOT / "README.md").read_text()
+    other = params.model_copy(update={"profile": "paper"})
+    assert programme.parted(evidence.ROOT, "small") == ([second], [first])
+    assert programme.parted(evidence.ROOT, "paper") == ([], [first])
+    assert programme.leading(evidence.ROOT, other) is params and programme.leading(evidence.ROOT, params) is params
 
 
 def test_a_readme_without_markers_is_left_alone(project: Path) -> None:
