@@ -28,8 +28,8 @@ class A:
         return f"{x!r} of {y}"
 """
 WORDS = (
-    "Module(body=[ClassDef(name='A', body=[FunctionDef(name='f', "
-    "args=arguments(args=[arg(arg='self'), arg(arg='x')], vararg=arg(arg='y', annotation=Name(id='int', ctx=Load())), defaults=[Constant()]), "
+    "Module(body=[ClassDef(name='A', body=[FunctionDef(name='f', args=arguments(args=[arg(arg='self'), "
+    "arg(arg='x')], vararg=arg(arg='y', annotation=Name(id='int', ctx=Load())), defaults=[Constant()]), "
     "body=[Return(value=JoinedStr(values=[FormattedValue(value=Name(id='x', ctx=Load()), conversion=114), "
     "Constant(value=' of '), FormattedValue(value=Name(id='y', ctx=Load()), conversion=-1)]))], "
     "returns=Name(id='str', ctx=Load()))], decorator_list=[Name(id='d', ctx=Load())])])"

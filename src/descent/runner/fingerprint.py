@@ -87,7 +87,7 @@ def _dump(file: Path, changed: int) -> str:
 def words(node: object) -> str:
     """A syntax tree as words that are the same in every version of Python.
 
-    What is empty is left out: a newer version gives nodes new fields (`type_params`), and ast.dump shows them or not.
+    What is empty is left out: a newer version gives nodes new fields (`type_params`), and ast.dump may show them.
     """
     if isinstance(node, ast.AST):
         fields = (f"{name}={words(value)}" for name, value in ast.iter_fields(node) if value not in (None, []))
