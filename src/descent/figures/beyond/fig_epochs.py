@@ -7,6 +7,7 @@ from matplotlib.ticker import NullLocator
 
 from descent.analysis import epochs
 from descent.analysis.select import SETTING
+from descent.analysis.wording import number_of
 from descent.config import Params
 from descent.figures.parts import curves, style
 
@@ -44,7 +45,9 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         place = f"{style.name(model)}, {style.name(dataset)}"
         unit = "%" if params.task_of(model) == "video" else "points"
         gains.set(title=rf"{place}, $L={layers}$, $\epsilon={eps:g}$", ylabel=f"gain of our arm, {unit} ↑")
-        losses.set(title=f"last layer, {int(rows['seeds'].iloc[0])} seeds", ylabel=r"$f_L$, validation ↓")
+        losses.set(
+            title=f"last layer, {number_of(int(rows['seeds'].iloc[0]), 'seed')}", ylabel=r"$f_L$, validation ↓"
+        )
         for axes in (gains, losses):
             axes.set_xscale("log")
             axes.xaxis.set_minor_locator(NullLocator())
