@@ -33,6 +33,7 @@ $(VENV)/installed: requirements.txt requirements-dev.txt constraints.txt
 		$(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $(shell grep '^torch==' requirements.txt)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements.txt -r requirements-dev.txt
 	$(VENV)/bin/python -m stages.plots_page  # what every `dvc plots` is drawn in, also before the first run
+	$(VENV)/bin/python -m compileall -q src stages  # once, and not by every process that runs first
 	touch $@
 
 # two stages side by side fill a CPU's cores; on a GPU each would want the whole card

@@ -5,7 +5,9 @@ import os
 import signal
 import sys
 
+ROOM = 2**24  # bytes
 AGAIN = "activate the project's environment (source .venv/bin/activate; `make setup` makes it) and run that again"
+CLEAN = "remove Python's copies (find src stages tests .venv -name __pycache__ -exec rm -r {} +)"
 if sys.version_info < (3, 11):  # noqa: UP036 -- it may be any Python that reads this
     sys.exit(
         f"\n{sys.executable} is Python {sys.version_info[0]}.{sys.version_info[1]}, and 3.11 is needed: {AGAIN}"
@@ -13,14 +15,20 @@ if sys.version_info < (3, 11):  # noqa: UP036 -- it may be any Python that reads
 
 
 def _told(kind, error, trace) -> None:
-    """One sentence where this Python has not what the project needs: another is first on PATH than dvc's own."""
+    """One sentence where this Python has not what the project needs: another is first on PATH than dvc's own; and
+    where it reads half of a module."""
     if issubclass(kind, ModuleNotFoundError) and not (error.name or "").startswith(("descent", "stages")):
         print(f"\n{sys.executable} has no {error.name}: {AGAIN}", file=sys.stderr)
+    elif issubclass(kind, EOFError) and "marshal" in str(error):
+        print(f"\na full disk left a half-written module: {CLEAN}, and run that again", file=sys.stderr)
     else:
         sys.__excepthook__(kind, error, trace)
 
 
 sys.excepthook = _told
+# On a full disk older Pythons (cpython #126606) keep half of a module's compiled copy, and cannot read it again.
+_disk = os.statvfs(os.path.dirname(__file__))  # noqa: PTH120 -- pathlib takes longer to import than all the rest
+sys.dont_write_bytecode |= _disk.f_bavail * _disk.f_frsize < ROOM
 # The code of the working folder, never an installed copy: `dvc exp run --temp` runs in a folder of its own.
 sys.path.insert(0, "src")
 # Read when torch loads: threads that wait for each other sleep. Spinning, they take the core from whoever they

@@ -72,6 +72,7 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
     interruption.raised()
     _check_words(entry, arguments)
     before = _parameters()
+    sys.dont_write_bytecode = True  # results may fill the disk, and half a module is kept then (stages/__init__)
     try:
         entry(*arguments)
         if sys.stdout:  # who has closed it reads nothing either

@@ -4,6 +4,7 @@ import ctypes
 import os
 import resource
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -118,6 +119,7 @@ def meet(name: str, limit: Callable[[], object], must: bool) -> None:
     """
     prepare, path, *_ = PLACES[name]
     write = prepare()
+    sys.dont_write_bytecode = True  # as a stage does: else half a module stays in the project
     try:
         with limit():
             write()
