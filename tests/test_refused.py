@@ -99,11 +99,11 @@ def refused(folder: Path, text: str | None = None, changes: dict[str, Any] | Non
         ({"studies": ["alpah"]}, "studies", "unknown name 'alpah'; known: alpha, dual_lr, resilience, solver"),
         ({"studies": ["alpha", "alpha"]}, "studies", "twice"),
         ({"profile": "papre"}, "profile", "unknown name 'papre'; known: demo, small, paper"),
-        ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: dust, dust_overcomplete, dust_p"),
+        ({"video.models": ["vti"]}, "video.models", "unknown name 'vti'; known: dust, dust_bounded, dust_over"),
         (
             {"video.models": ["roberta"]},
             "video.models",
-            "unknown name 'roberta'; known: dust, dust_overcomplete, dust_per",
+            "unknown name 'roberta'; known: dust, dust_bounded, dust_overcomplet",
         ),
         ({"video.models": ["dust", "ut", "dust"]}, "video.models", "twice: dust, ut, dust"),
         ({"video.datasets": ["ped3"]}, "video.datasets", "unknown name 'ped3'; known: avenue, shanghaitech, ucsd"),

@@ -29,22 +29,23 @@ def soft(x: np.ndarray) -> np.ndarray:
 def by_hand(
     noisy: np.ndarray,
     dictionaries: list[np.ndarray],
-    c: float,
+    c: float | list[float],
     kappa: float = 1.0,
     keys: np.ndarray | None = None,
     shrink: Callable[[np.ndarray], np.ndarray] = soft,
 ) -> list[np.ndarray]:
-    """Outputs of layers 0..L for one sequence (tokens, pixels); `keys` is W where it is not D_l."""
-    h = shrink(noisy @ dictionaries[0] / c)
+    """Outputs of layers 0..L for one sequence (tokens, pixels); `keys` is W where not D_l; c one, or each's."""
+    steps = c if isinstance(c, list) else [c] * len(dictionaries)
+    h = shrink(noisy @ dictionaries[0] / steps[0])
     outputs = [h @ dictionaries[0].T]
-    for d in dictionaries:
+    for d, own in zip(dictionaries, steps, strict=True):
         w = d if keys is None else keys
         half = np.zeros_like(h)
         for i in range(len(h)):
             scores = np.array([np.dot(w @ h[i], w @ h[j]) for j in range(len(h))])
             weights = np.exp(scores - scores.max())
             half[i] = (1 - kappa) * h[i] + kappa * sum(a * row for a, row in zip(weights / weights.sum(), h))  # noqa: B905
-        h = shrink(half + (noisy - half @ d.T) @ d / c)
+        h = shrink(half + (noisy - half @ d.T) @ d / own)
         outputs.append(h @ d.T)
     return outputs
 

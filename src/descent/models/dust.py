@@ -11,7 +11,7 @@ from torch.nn.functional import softshrink
 
 from descent.models.parts.denoiser import Denoiser
 from descent.models.parts.inputs import VideoInputs
-from descent.models.parts.layers import attention, dct, per_cell, square
+from descent.models.parts.layers import attention, dct, largest, per_cell, square
 from descent.schema import NonNegative, Positive, Schema, VideoBudget
 
 LABEL = "DUST"
@@ -20,11 +20,12 @@ INPUTS = "patches"
 
 
 class Settings(Schema):
-    """c is step_scale * |D_init|^2; kappa the share of attention in the half step."""
+    """c is step_scale * |D|^2, of the initial or the current D; kappa the share of attention in the half step."""
 
     dictionaries: Literal["shared", "per_layer"]
     attention: Literal["dictionary", "dct"]
     step_scale: Positive
+    step: Literal["initial", "current"] = "initial"  # which runs published before there was another do not hold
     threshold: NonNegative
     kappa: Annotated[float, Field(ge=0, le=1)]
 
@@ -50,8 +51,10 @@ class DUST(Denoiser):
     H^l       = S(H^{l-1/2} + (Y - H^{l-1/2} D_l^T) D_l / c)                                   (76)
 
     S is the proximal map `shrink`, the output of layer l is H^l D_l^T, and the dictionaries are the only
-    parameters: one (`shared`) or one a layer, initialised as the DCT. c is the constant
-    step_scale * |D_init|_2^2.
+    parameters: one (`shared`) or one a layer, initialised as the DCT. c is the constant step_scale * |D_init|_2^2
+    or, with `current`, that of each D_l as training has it. (76) without S is then a step of descent on
+    |Y - H D_l^T|^2 whatever training does, as the unrolled algorithm asks (1/c below 2 / |D_l|_2^2); the constant
+    asks it of the start alone.
     """
 
     def __init__(
@@ -64,11 +67,12 @@ class DUST(Denoiser):
         step_scale: float = 1.0,
         kappa: float = 1.0,
         fixed_attention: bool = False,
+        current: bool = False,
     ) -> None:
         super().__init__()
         self.layers, self.shared, self.shrink, self.kappa = layers, shared, shrink, kappa
+        self.current, self.step_scale = current, step_scale
         self.c = step_scale * torch.linalg.matrix_norm(dictionary, 2).item() ** 2
-        # c belongs to the start and stays: as a function of D it would give every step a gradient of a norm.
         copies = dictionary.expand(cells, 1 if shared else layers, *dictionary.shape)
         self.dictionaries = nn.Parameter(copies.clone())
         self.register_buffer("frozen_keys", dictionary.clone() if fixed_attention else None, persistent=False)
@@ -76,18 +80,26 @@ class DUST(Denoiser):
     def states(self, noisy: Float[Tensor, "cells batch tokens pixels"]) -> list[SparseState]:
         """The iterates X_0 ... X_L; layer 0 reads and is read with D_1."""
         # Unbound once: each indexing would cost its own zero-filled gradient of all dictionaries.
-        dictionaries = self.dictionaries.unbind(1) * (self.layers if self.shared else 1)
-        codes = self.shrink(per_cell(noisy, dictionaries[0]) / self.c)
+        times = self.layers if self.shared else 1
+        dictionaries, steps = self.dictionaries.unbind(1) * times, self._steps() * times
+        codes = self.shrink(per_cell(noisy, dictionaries[0]) / steps[0])
         states = [SparseState(codes, per_cell(codes, dictionaries[0].mT))]
-        for dictionary in dictionaries:
-            states.append(self._layer(dictionary, noisy, states[-1]))
+        for dictionary, c in zip(dictionaries, steps, strict=True):
+            states.append(self._layer(dictionary, c, noisy, states[-1]))
         return states
+
+    def _steps(self) -> tuple[Tensor | float, ...]:
+        """c of every dictionary. Of the current ones the gradient flows through it too: without, each step would
+        lengthen D in vain, for ever."""
+        if not self.current:
+            return (self.c,) * self.dictionaries.shape[1]
+        return (self.step_scale * largest(self.dictionaries))[..., None, None, None].unbind(1)
 
     def readout(self, state: SparseState) -> Float[Tensor, "cells batch tokens pixels"]:
         """The denoised patches at one layer."""
         return state.estimate
 
-    def _layer(self, dictionary: Tensor, noisy: Tensor, state: SparseState) -> SparseState:
+    def _layer(self, dictionary: Tensor, c: Tensor | float, noisy: Tensor, state: SparseState) -> SparseState:
         # With one dictionary the estimate of the layer before is H D^T already: a third of the products saved.
         signal = state.estimate if self.shared else per_cell(state.codes, dictionary.mT)
         keys = signal if self.frozen_keys is None else state.codes @ self.frozen_keys.mT
@@ -95,7 +107,7 @@ class DUST(Denoiser):
         # Mixing tokens and D commute, so that the estimate of the half step needs no product with D.
         codes = self._half_step(weights, state.codes)
         signal = self._half_step(weights, signal)
-        codes = self.shrink(codes + per_cell(noisy - signal, dictionary) / self.c)
+        codes = self.shrink(codes + per_cell(noisy - signal, dictionary) / c)
         return SparseState(codes, per_cell(codes, dictionary.mT))
 
     def _half_step(self, weights: Tensor, tokens: Tensor) -> Tensor:
@@ -114,6 +126,7 @@ def build(settings: Settings, budget: Budget, inputs: VideoInputs, layers: int, 
         step_scale=settings.step_scale,
         kappa=settings.kappa,
         fixed_attention=settings.attention == "dct",
+        current=settings.step == "current",
     )
 
 

@@ -18,10 +18,11 @@ INPUTS = "patches"
 
 
 class Settings(Schema):
-    """Of the reading `codes` step_scale and decouple count, of `pixels` all but step_scale."""
+    """Of the reading `codes` step_scale, step (as DUST's) and decouple count, of `pixels` all but the two."""
 
     reading: Literal["codes", "pixels"]
     step_scale: Positive
+    step: Literal["initial", "current"] = "initial"  # which runs published before there was another do not hold
     feedforward_gain: NonNegative
     residual: bool
     exact_beta: bool
@@ -38,8 +39,15 @@ def build(settings: Settings, budget: Budget, inputs: VideoInputs, layers: int, 
     """A stack of cells of one depth; the reading `codes` is DUST with ReLU for the soft threshold."""
     pixels = inputs.patch**2
     if settings.reading == "codes":
-        shared, scale = not settings.decouple, settings.step_scale
-        return DUST(len(seeds), layers, dct(pixels, budget.atoms), shared, shrink=torch.relu, step_scale=scale)
+        return DUST(
+            cells=len(seeds),
+            layers=layers,
+            dictionary=dct(pixels, budget.atoms),
+            shared=not settings.decouple,
+            shrink=torch.relu,
+            step_scale=settings.step_scale,
+            current=settings.step == "current",
+        )
     return UT(
         cells=len(seeds),
         layers=layers,

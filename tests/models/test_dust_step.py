@@ -1,0 +1,76 @@
+"""Steps of DUST that follow their dictionaries: of the length that descent on the reconstruction allows."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import softshrink
+
+from descent.models.dust import DUST
+from descent.models.parts.layers import dct, largest
+from tests.models.test_dust import (
+    ATOMS,
+    BATCH,
+    CELLS,
+    LAYERS,
+    PIXELS,
+    THRESHOLD,
+    TOKENS,
+    by_hand,
+    layers_of,
+    make,
+    outputs,
+    signal,
+)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4, 9), (5, 16, 64), (1, 64, 64)])
+def test_the_largest_singular_value_is_that_of_the_decomposition(shape: tuple[int, ...]) -> None:
+    matrices = torch.randn(shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    matrices[..., 0] *= 4  # as after training, one direction stands out
+    exact = np.linalg.norm(matrices.numpy(), 2, axis=(-2, -1)) ** 2
+    np.testing.assert_allclose(largest(matrices), exact, rtol=1e-3)
+    assert largest(dct(16, 64)).item() == pytest.approx(np.linalg.norm(dct(16, 64).numpy(), 2) ** 2, rel=1e-5)
+
+
+def test_the_gradient_of_the_largest_singular_value_is_that_of_the_decomposition() -> None:
+    own = torch.randn(4, 9, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    own[:, 0] *= 4
+    slopes = []
+    for square_of in (largest, lambda matrix: torch.linalg.matrix_norm(matrix, 2) ** 2):
+        matrix = own.clone().requires_grad_()
+        square_of(matrix).backward()
+        slopes.append(matrix.grad)
+    torch.testing.assert_close(*slopes, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_current_steps_are_of_each_dictionary_as_it_is(shared: bool) -> None:
+    model, noisy = make(shared, current=True, step_scale=1.5), signal()
+    model.dictionaries.data *= torch.linspace(0.5, 4, model.dictionaries.shape[1], dtype=torch.float64)[
+        :, None, None
+    ]
+    for cell in range(CELLS):
+        layers = layers_of(model, cell)
+        steps = [1.5 * np.linalg.norm(d, 2) ** 2 for d in layers]
+        assert shared or max(steps) > 9 * min(steps)
+        expected = by_hand(noisy[cell, 1].numpy(), layers, steps)
+        for found, value in zip(outputs(model, noisy), expected, strict=True):
+            np.testing.assert_allclose(found[cell, 1], value, rtol=1e-2, atol=1e-3)
+
+
+def test_at_the_start_the_two_kinds_of_step_are_one() -> None:
+    options = {"shrink": lambda x: softshrink(x, THRESHOLD), "step_scale": 1.5}
+    models = [DUST(CELLS, LAYERS, dct(16, 64), False, current=current, **options) for current in (False, True)]
+    noisy = torch.randn(CELLS, BATCH, TOKENS, 16, generator=torch.Generator().manual_seed(2))
+    for one, other in zip(*(outputs(model, noisy) for model in models), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+@pytest.mark.parametrize("current", [False, True])
+def test_a_current_step_descends_on_the_reconstruction_whatever_training_did(current: bool) -> None:
+    """Without attention and threshold; the constant step is too long for a dictionary three times as large."""
+    model = DUST(CELLS, LAYERS, dct(PIXELS, ATOMS), True, shrink=lambda x: x, kappa=0.0, current=current).double()
+    model.dictionaries.data *= 3
+    noisy = signal()
+    errors = np.array([np.square(found - noisy.numpy()).sum() for found in outputs(model, noisy)])
+    assert (np.diff(errors) <= 1e-9).all() == current, errors
