@@ -14,7 +14,7 @@ from descent.costs.data import standin
 from descent.tasks.video.feed import feed
 from tests.bench.steps import CELLS, Fed
 from tests.bench.table import record
-from tests.bench.timing import device, per_second
+from tests.bench.timing import device, in_precision, per_second
 
 DATASET, MODEL, ARM, LAYERS, EPS = "ucsd", "dust", "constrained", 7, 0.13
 HOW = {"cpu": False, "cuda": "graphs"}  # of training.compile
@@ -37,7 +37,7 @@ def main() -> None:
     """In the precision of params.yaml, and in bf16, whose steps are the shortest, on a GPU."""
     values = config.load()
     quickest = {"cpu": values.training.precision, "cuda": "bf16"}[device().type]
-    values = values.model_copy(update={"training": values.training.model_copy(update={"precision": quickest})})
+    values = in_precision(values, quickest)
     cells = {"cpu": 2, "cuda": CELLS}[device().type]
     with tempfile.TemporaryDirectory() as folder:
         share = fed_over_alone(values, cells, Path(folder))

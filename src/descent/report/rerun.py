@@ -47,9 +47,10 @@ def chosen(params: Params, words: Sequence[str]) -> list[Path]:
     Raises:
         UserError: no such part, or none at all.
     """
-    of_profiles = [programme.parted(ROOT, profile) for profile in (params.profile, *params.profiles)]
-    together = next((own for own, _ in of_profiles if own), [])
-    alone = of_profiles[0][1]
+    for profile in dict.fromkeys((params.profile, *params.profiles)):
+        together, alone = programme.parted(ROOT, profile)
+        if together:
+            break
     known = {folder.name: folder for folder in (*together, *alone)}
     if missing := [word for word in words if word not in {ALL, *known}]:
         raise UserError(f"{ROOT} has no part {missing[0]}; it has {', '.join(known) or 'none'}")

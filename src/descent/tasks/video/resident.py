@@ -18,17 +18,13 @@ _kept: dict[tuple, Tensor] = {}  # the newest file's frames, for the next stack 
 
 @dataclass(frozen=True)
 class Resident:
-    """Inputs whose frames lie on a device; it gathers what the inputs themselves would."""
+    """Inputs whose frames lie on a device."""
 
     inputs: Sequences | Frames
     frames: UInt8[Tensor, "frames size size"]
 
     def __len__(self) -> int:
         return len(self.inputs)
-
-    def gather(self, index: Int[np.ndarray, " batch"]) -> UInt8[Tensor, "batch ..."]:
-        """The inputs with these numbers, on the device."""
-        return gather([self], index[None])[0]
 
 
 def gather(
