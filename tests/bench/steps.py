@@ -57,9 +57,10 @@ class Size:
 SIZES = [Size(256, 3, 16, 5), Size(1024, 5, 32, 20)]
 
 
-def dust(size: Size, cells: int, shared: bool) -> nn.Module:
+def dust(size: Size, cells: int, shared: bool, current: bool = False) -> nn.Module:
     """DUST as the video experiments build it."""
-    return DUST(cells, size.layers, dct(PIXELS, size.atoms), shared, lambda codes: softshrink(codes, 0.01), 1.5)
+    options = {"shrink": lambda codes: softshrink(codes, 0.01), "step_scale": 1.5, "current": current}
+    return DUST(cells, size.layers, dct(PIXELS, size.atoms), shared, **options)
 
 
 def relu_codes(size: Size, cells: int) -> nn.Module:
@@ -142,10 +143,8 @@ class Fed:
         self.steps.look(next(self.held_out)[0])
 
 
-def main() -> None:
-    """Print all tables."""
-    values = config.load()
-    precision, limit = values.training.precision, getattr(values.training.stack_elements, device().type)
+def constraints(values: Params) -> None:
+    """What constraints cost a step of each model."""
     print("One training step, constrained / unconstrained, same architecture (at most 1.10)")
     for size, how in product(SIZES, STEPPED[device().type]):
         for model, build in {
@@ -155,38 +154,61 @@ def main() -> None:
             "ut, pixels": lambda size=size: UT(1, size.layers, PIXELS),
         }.items():
             pair = [stepper(build(), arm(values, name, size), size, values, 1, how) for name in PAIR]
-            one, two, share = ratio(*pair)
             told = f"{model}, {size}{f', {how}' if how else ''}"
-            print(f"  {told:<60}{1e3 * one:8.2f} ms / {1e3 * two:8.2f} ms = {share:.2f}", flush=True)
-            record("constrained step / unconstrained", told, share, "at most 1.10", device(), precision)
+            compare(values, "constrained step / unconstrained", told, "at most 1.10", *pair)
+
+
+def bounds(values: Params) -> None:
+    """What it costs that steps follow their dictionaries (`step: current`)."""
+    print("One constrained step of DUST, a dictionary a layer, its steps bounded / as at the start")
+    for size in SIZES:
+        models = [dust(size, 1, shared=False, current=current) for current in (True, False)]
+        pair = [stepper(model, arm(values, PAIR[0], size), size, values, 1) for model in models]
+        compare(values, "step of bounded DUST / unbounded", f"DUST, {size}", "", *pair)
+
+
+def stacks(values: Params) -> None:
+    """What stacks as wide as those of this device gain."""
+    limit = getattr(values.training.stack_elements, device().type)
     print(f"{CELLS} cells, single runs / stacks as planned for this device (to stay above: 1)")
     for size in SIZES:
         width = limit // (size.batch * size.tokens * size.atoms)
         if width <= 1:
             print(f"  {'stacks of 1 are single runs':<30}{size}")
             continue
-        sizes = [min(width, CELLS - start) for start in range(0, CELLS, width)]
-        runs = {
-            name: [
+        pair = []
+        for group in ([1] * CELLS, [min(width, CELLS - start) for start in range(0, CELLS, width)]):
+            each = [
                 stepper(dust(size, cells, shared=False), arm(values, PAIR[0], size, cells), size, values, cells)
                 for cells in group
             ]
-            for name, group in (("single", [1] * CELLS), ("stacks", sizes))
-        }
-        one, two, share = ratio(*(lambda steps=steps: [step() for step in steps] for steps in runs.values()))
-        print(f"  stacks of {width:<3}{'':<18}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-        told = f"DUST, {size}, stacks of {width}"
-        record("10 single runs / stacks", told, share, "at least 1", device(), precision)
+            pair.append(lambda each=each: [step() for step in each])
+        compare(values, "10 single runs / stacks", f"DUST, {size}, stacks of {width}", "at least 1", *pair)
+
+
+def compiling(values: Params) -> None:
+    """What `training.compile` gains, in each of its ways that this device has."""
     print("One constrained step of DUST, as it is / compiled (training.compile)")
-    for how in COMPILED[device().type]:
-        for size in SIZES:
-            pair = [
-                stepper(dust(size, 1, shared=False), arm(values, PAIR[0], size), size, values, 1, one)
-                for one in (False, how)
-            ]
-            one, two, share = ratio(*pair)
-            print(f"  {how:<30}{size}  {1e3 * one:8.1f} ms / {1e3 * two:8.1f} ms = {share:.2f}")
-            record(f"step / compiled step ({how})", f"DUST, {size}", share, "above 1", device(), precision)
+    for how, size in product(COMPILED[device().type], SIZES):
+        pair = [
+            stepper(dust(size, 1, shared=False), arm(values, PAIR[0], size), size, values, 1, one)
+            for one in (False, how)
+        ]
+        compare(values, f"step / compiled step ({how})", f"DUST, {size}", "above 1", *pair)
+
+
+def compare(values: Params, measure: str, told: str, to_reach: str, *pair: Callable[[], None]) -> None:
+    """Measure, print and note a ratio of two in a setting."""
+    one, two, share = ratio(*pair)
+    print(f"  {told:<60}{1e3 * one:8.2f} ms / {1e3 * two:8.2f} ms = {share:.2f}", flush=True)
+    record(measure, told, share, to_reach, device(), values.training.precision)
+
+
+def main() -> None:
+    """Print all tables."""
+    values = config.load()
+    for measure in (constraints, bounds, stacks, compiling):
+        measure(values)
     print("The step by which devices are compared (make estimate)")
     for own in in_every_precision(values):
         seconds, precision = reference_seconds(own, device()), own.training.precision

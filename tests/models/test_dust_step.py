@@ -74,3 +74,15 @@ def test_a_current_step_descends_on_the_reconstruction_whatever_training_did(cur
     noisy = signal()
     errors = np.array([np.square(found - noisy.numpy()).sum() for found in outputs(model, noisy)])
     assert (np.diff(errors) <= 1e-9).all() == current, errors
+
+
+@pytest.mark.parametrize("current", [False, True])
+def test_in_bf16_codes_stay_there_and_step_lengths_are_those_of_float32(current: bool) -> None:
+    """A c that is a tensor of float32 must not carry the iterates, the most numbers of a model, out of bf16."""
+    model = DUST(CELLS, LAYERS, dct(PIXELS, ATOMS), False, shrink=lambda x: x, step_scale=1.5, current=current)
+    model.dictionaries.data[..., 0] *= 3
+    noisy = torch.randn(CELLS, BATCH, TOKENS, PIXELS, generator=torch.Generator().manual_seed(2))
+    with torch.autocast("cpu", torch.bfloat16):
+        states, found = model.states(noisy), largest(model.dictionaries)
+    assert {state.codes.dtype for state in states} == {torch.bfloat16}
+    torch.testing.assert_close(found, largest(model.dictionaries), rtol=1e-4, atol=0)

@@ -82,7 +82,7 @@ class DUST(Denoiser):
         # Unbound once: each indexing would cost its own zero-filled gradient of all dictionaries.
         times = self.layers if self.shared else 1
         dictionaries, steps = self.dictionaries.unbind(1) * times, self._steps() * times
-        codes = self.shrink(per_cell(noisy, dictionaries[0]) / steps[0])
+        codes = self.shrink(per_cell(noisy / steps[0], dictionaries[0]))
         states = [SparseState(codes, per_cell(codes, dictionaries[0].mT))]
         for dictionary, c in zip(dictionaries, steps, strict=True):
             states.append(self._layer(dictionary, c, noisy, states[-1]))
@@ -107,7 +107,8 @@ class DUST(Denoiser):
         # Mixing tokens and D commute, so that the estimate of the half step needs no product with D.
         codes = self._half_step(weights, state.codes)
         signal = self._half_step(weights, signal)
-        codes = self.shrink(codes + per_cell(noisy - signal, dictionary) / c)
+        # c divides what is left and not its codes: those are more, and a tensor c would carry them out of bf16.
+        codes = self.shrink(codes + per_cell((noisy - signal) / c, dictionary))
         return SparseState(codes, per_cell(codes, dictionary.mT))
 
     def _half_step(self, weights: Tensor, tokens: Tensor) -> Tensor:
