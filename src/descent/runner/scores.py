@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from descent.analysis import results
+from descent.analysis.results import Row
 from descent.analysis.select import TRAINED
 from descent.cells import WHY, Cell
 from descent.errors import UserError
@@ -34,7 +35,6 @@ COMPUTES = (  # numbers of a score file
     "descent.analysis.replicates",
     "descent.analysis.bootstrap",
 )
-Row = dict[str, object]
 # Shift by shift, the rows of each cell of a stack; None of one that is not tested.
 Measured = Iterable[tuple[str, Sequence[list[Row] | None]]]
 Measure = Callable[[nn.Module, Sequence[Cell], Sequence[str], Callable[[int], Any]], Measured]
