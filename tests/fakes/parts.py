@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis import effects, grounds, parts, scorecard
+from descent.analysis import cell_scores, effects, grounds, parts, scorecard
 from descent.analysis.summary import cells_table
 from descent.report import evidence
 from tests.fakes.evidence import real_params
@@ -19,6 +19,7 @@ def published(results: pd.DataFrame, folder: Path, changes: dict[str, object] | 
     folder.mkdir()
     grounds.save(pairs, grounds.facts(pairs, results, real_params()), folder)
     cells_table(results, real_params()).to_csv(folder / "cells.csv", index=False)
+    cell_scores.table(results).to_csv(folder / "scores.csv", index=False)
     (folder / "params.yaml").write_text(evidence.parameters(real_params(changes)))
     return folder
 
