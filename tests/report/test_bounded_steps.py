@@ -49,32 +49,33 @@ def test_gains_are_of_pairs_of_one_seed_with_students_interval(tmp_path: Path) -
     change(rows, 0.008, **BOUNDED, metric="lr")
     across, on_top = told(published(rows, tmp_path / "small-00000001", STEP))
     run = f"[small-00000001]({tmp_path}/small-00000001/REPORT.md)"
-    assert [row[:7] for row in across] == [
-        [run, "160 px", "UCSD", "7", "5", arm, "0.008 / 0.001"] for arm in ("constrained", "unconstrained")
+    assert [row[:8] for row in across] == [
+        [run, "DUST, a dictionary a layer", "160 px", "UCSD", "7", "5", arm, "0.008 / 0.001"]
+        for arm in ("constrained", "unconstrained")
     ]
-    assert {tuple(row[7:]) for row in across} == {(interval(OUT), interval(INSIDE), str(SEEDS))}
+    assert {tuple(row[8:]) for row in across} == {(interval(OUT), interval(INSIDE), str(SEEDS))}
     [own] = on_top
-    assert own[:6] == [run, "160 px", "UCSD", "7", "5", "0.008 / 0.008"]
-    assert own[6].startswith("+2.0 (") and own[7].startswith("-3.0 (") and own[8] == str(SEEDS)
+    assert own[:7] == [run, "DUST, a dictionary a layer", "160 px", "UCSD", "7", "5", "0.008 / 0.008"]
+    assert own[7].startswith("+2.0 (") and own[8].startswith("-3.0 (") and own[9] == str(SEEDS)
 
 
 def test_the_two_kinds_of_step_may_lie_in_two_parts(tmp_path: Path) -> None:
     folders = [published(made((model,)), tmp_path / f"small-0000000{n}", STEP) for n, model in enumerate(MODELS)]
     across, _ = told(*folders)
     assert across[0][0].startswith("[small-00000001](") and " / [small-00000000](" in across[0][0]
-    assert across[0][7] == interval(OUT)
+    assert across[0][8] == interval(OUT)
 
 
 def test_a_lost_cell_leaves_its_pairs_out(tmp_path: Path) -> None:
     rows = made()
     change(rows, 1.0, **BOUNDED, arm="unconstrained", seed=0, metric="diverged")
     across, on_top = told(published(rows, tmp_path / "small-00000001", STEP))
-    assert [row[9] for row in across] == [str(SEEDS), str(SEEDS - 1)] and on_top[0][8] == str(SEEDS - 1)
-    assert across[1][7] == interval(OUT[1:])
+    assert [row[10] for row in across] == [str(SEEDS), str(SEEDS - 1)] and on_top[0][9] == str(SEEDS - 1)
+    assert across[1][8] == interval(OUT[1:])
     for seed in range(1, SEEDS - 1):
         change(rows, 1.0, **BOUNDED, arm="unconstrained", seed=seed, metric="diverged")
     across, _ = told(published(rows, tmp_path / "small-00000002", STEP))
-    assert across[1][7:] == [UNKNOWN, UNKNOWN, "1"]
+    assert across[1][8:] == [UNKNOWN, UNKNOWN, "1"]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_cells_that_differ_in_more_than_the_step_are_no_pair(tmp_path: Path, cha
     rows = made()
     change(rows, value, **BOUNDED, metric=changed)
     [on_top] = told(published(rows, tmp_path / "small-00000001", STEP))
-    assert on_top[0][5] == "0.001 / 0.001", "constraints on top of bounded steps, and no other comparison"
+    assert on_top[0][6] == "0.001 / 0.001", "constraints on top of bounded steps, and no other comparison"
 
 
 def test_without_bounded_steps_nothing_is_told(tmp_path: Path) -> None:

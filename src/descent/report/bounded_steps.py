@@ -21,7 +21,7 @@ SCORES = "scores.csv"  # which parts published before 2026-11-27 may lack
 CELL = ["experiment", "dataset", "model", "arm", "layers", "eps", "seed", "varied"]
 SHAPE = ["kin", "size", "patch", "dataset", "layers", "eps", "parameters", "epoch"]  # and how long it was trained
 GAINS = ["out", "in"]
-SETTING = ("frames", "camera", "layers", "epochs")
+SETTING = ("model", "frames", "camera", "layers", "epochs")
 FOUND = ("gain out of distribution, %", "in distribution, %", "pairs")
 OVER = ("run, bounded / not", *SETTING, "arm", "learning rates, bounded / not", *FOUND)
 ON_TOP = ("run", *SETTING, "learning rates, constrained / plain", *FOUND)
@@ -44,7 +44,7 @@ def tables(folders: Sequence[Path], params: Params) -> str:
     said = []
     for header, pairs, by in ((OVER, across, ["arm", "part", "part_other"]), (ON_TOP, on_top, ["part"])):
         if not pairs.empty:
-            found = _gains(pairs, [*SHAPE, *by, "lr", "lr_other"])
+            found = _gains(pairs, [*SHAPE, "model", *by, "lr", "lr_other"])
             said.append(pipe(header, [[*_row(row, params, header)] for row in found.to_dict("records")]))
     return "\n\n".join(said)
 
@@ -53,10 +53,13 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     """The cells of both arms of a part's models with a step, once each, without lost ones; of studies those that
     train for another time or at another rate.
 
-    Columns: SHAPE, `arm`, `seed`, `part`, `bounded`, `lr`, and -ln RMSE either side of the training level, GAINS.
+    Columns: SHAPE, `model`, `arm`, `seed`, `part`, `bounded`, `lr`, and GAINS, -ln RMSE either side of the level
+    of training.
     """
     told = grounds.parameters(folder)
-    models = {name for name in told["video"]["models"] if "dictionaries" in told["models"].get(name, {})}
+    kin = {name: params.components["models"][name].get("LIKE", name) for name in told["video"]["models"]}
+    settings = {name: told["models"].get(of, {}) | told["models"].get(name, {}) for name, of in kin.items()}
+    models = [name for name, own in settings.items() if "step_scale" in own]
     if not models or not (folder / SCORES).exists():
         return pd.DataFrame()
     plain = {"video", *(name for name, study in told["study"].items() if _only_longer(study))}
@@ -64,12 +67,11 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     cells = cells[cells["experiment"].isin(plain) & cells["model"].isin(models) & ~truth(cells["diverged"])]
     cells = cells[cells["arm"].isin([params.comparison.ours, params.comparison.baseline])]
     cells = cells.join(_scores(folder, told["video"]["evaluation"]["gammas"]), on=CELL, how="inner")
-    steps = {name: told["models"][name].get("step", "initial") == "current" for name in models}
-    kin = {name: params.components["models"][name].get("LIKE", name) for name in models}
+    steps = {name: settings[name].get("step", "initial") == "current" for name in models}
     cells = cells.assign(part=folder, bounded=cells["model"].map(steps), kin=cells["model"].map(kin))
     cells = cells.assign(**{name: told["video"]["frame"][name] for name in ("size", "patch")})
     once = [*SHAPE, "arm", "seed", "bounded", "lr"]  # what a study shares with the grid, or a model with another
-    return cells.drop_duplicates(once)[[*once, "part", *GAINS]]
+    return cells.drop_duplicates(once)[[*once, "part", "model", *GAINS]]
 
 
 def _only_longer(study: dict[str, Any]) -> bool:
@@ -79,15 +81,12 @@ def _only_longer(study: dict[str, Any]) -> bool:
 def _scores(folder: Path, gammas: Sequence[float]) -> pd.DataFrame:
     """The mean of -ln RMSE over the swept levels above the training level (`out`) and up to it (`in`), by CELL."""
     rows = pd.read_csv(folder / SCORES, dtype={"varied": str}).fillna({"varied": ""})
-    rows = select(
-        rows[rows["value"] > 0], metric="rmse"
-    )  # a map that learns nothing errs by nothing without noise
+    rows = select(rows[rows["value"] > 0], metric="rmse")  # the noisy input itself errs by nothing without noise
     swept = np.isclose(rows["gamma"].to_numpy()[:, None], np.array(gammas), rtol=0, atol=1e-9).any(axis=1)
     rows = rows[swept].assign(score=lambda own: -np.log(own["value"]))
     inside = in_distribution(rows["gamma"], rows["eps"])
-    return pd.DataFrame(
-        {"out": rows[~inside].groupby(CELL)["score"].mean(), "in": rows[inside].groupby(CELL)["score"].mean()}
-    )
+    sides = {"out": rows[~inside], "in": rows[inside]}
+    return pd.DataFrame({name: own.groupby(CELL)["score"].mean() for name, own in sides.items()})
 
 
 def _gains(pairs: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -99,6 +98,7 @@ def _gains(pairs: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 def _row(row: dict[str, Any], params: Params, header: Sequence[str]) -> Iterator[object]:
     folders = dict.fromkeys(row[name] for name in ("part", "part_other") if name in row)
     yield " / ".join(f"[{folder.name}]({(folder / 'REPORT.md').as_posix()})" for folder in folders)
+    yield label(params, "models", row["model"])
     yield f"{row['size']} px"
     yield label(params, "tasks.video.datasets", row["dataset"])
     yield row["layers"]
