@@ -1,4 +1,4 @@
-"""make bench: what the constraints cost a step, and what stacks gain over single runs, each measured in one run.
+"""make bench: what constraints and bounded steps cost, what stacks and compiling gain, each measured in one run.
 
 Ratios of times taken in turns, so that whatever else the machine does falls on both sides alike; on a CPU they are
 the process's own seconds, which other processes hardly lengthen. They are of params.yaml's device, and go to
@@ -161,10 +161,11 @@ def constraints(values: Params) -> None:
 def bounds(values: Params) -> None:
     """What it costs that steps follow their dictionaries (`step: current`)."""
     print("One constrained step of DUST, a dictionary a layer, its steps bounded / as at the start")
-    for size in SIZES:
+    for size, how in product(SIZES, STEPPED[device().type]):
         models = [dust(size, 1, shared=False, current=current) for current in (True, False)]
-        pair = [stepper(model, arm(values, PAIR[0], size), size, values, 1) for model in models]
-        compare(values, "step of bounded DUST / unbounded", f"DUST, {size}", "", *pair)
+        pair = [stepper(model, arm(values, PAIR[0], size), size, values, 1, how) for model in models]
+        told = f"DUST, {size}{f', {how}' if how else ''}"
+        compare(values, "step of bounded DUST / unbounded", told, "", *pair)
 
 
 def stacks(values: Params) -> None:

@@ -11,6 +11,7 @@ from tests.fakes.evidence import real_params
 
 PARTS = ("small-00000001", "small-00000002")
 GAIN = 0.05
+DATASETS = ("avenue", "ucsd", "shanghaitech")
 
 
 def published(results: pd.DataFrame, folder: Path, changes: dict[str, object] | None = None) -> Path:
@@ -20,6 +21,7 @@ def published(results: pd.DataFrame, folder: Path, changes: dict[str, object] | 
     grounds.save(pairs, grounds.facts(pairs, results, real_params()), folder)
     cells_table(results, real_params()).to_csv(folder / "cells.csv", index=False)
     cell_scores.table(results).to_csv(folder / "scores.csv", index=False)
+    (folder / "data.sha256").write_text("".join(f"{'0' * 64}  {name}\n" for name in DATASETS))
     (folder / "params.yaml").write_text(evidence.parameters(real_params(changes)))
     return folder
 

@@ -32,7 +32,8 @@ META = {
     "clips": {"train": [["a", 0, 300]], "validation": [["b", 0, 60]], "test": [["c", 0, 60], ["d", 60, 60]]},
 }
 README = (
-    "# Title\n<!-- evidence -->\nold words\n<!-- /evidence -->\n<!-- size -->\nold\n<!-- /size -->\nthe rest\n"
+    "# Title\n<!-- evidence -->\nold words\n<!-- /evidence -->\n<!-- size -->\nold\n<!-- /size -->\n"
+    "<!-- bounds -->\nold\n<!-- /bounds -->\nthe rest\n"
 )
 
 MODELS = pd.DataFrame(

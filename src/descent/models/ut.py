@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import torch
-from pydantic import AfterValidator
+from pydantic import AfterValidator, model_validator
 
 from descent.models.dust import DUST
 from descent.models.parts.inputs import VideoInputs
@@ -27,6 +27,12 @@ class Settings(Schema):
     residual: bool
     exact_beta: bool
     decouple: bool
+
+    @model_validator(mode="after")
+    def _has_steps(self) -> "Settings":
+        if self.reading == "pixels" and self.step == "current":
+            raise ValueError("step: current is of the reading codes; of pixels no step has a length")
+        return self
 
 
 class Budget(VideoBudget):

@@ -1,5 +1,6 @@
 """What steps within bounds are worth (`step: current`), from every published part that trained with them."""
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,112 +8,151 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from descent.analysis import grounds, parts
+from descent import config
+from descent.analysis import parts
 from descent.analysis.controls import over_seeds
 from descent.analysis.lost import truth
-from descent.analysis.select import in_distribution, select
+from descent.analysis.select import in_distribution, select, whole_sweep
 from descent.analysis.wording import UNKNOWN, signed
+from descent.components import TASKS, TRAINED
 from descent.config import Params
 from descent.report.markdown import pipe
 from descent.report.sections import label
-from descent.study import RATE
+from descent.study import RATE, Study
 
 SCORES = "scores.csv"  # which parts published before 2026-11-27 may lack
 CELL = ["experiment", "dataset", "model", "arm", "layers", "eps", "seed", "varied"]
-SHAPE = ["kin", "size", "patch", "dataset", "layers", "eps", "parameters", "epoch"]  # and how long it was trained
+ALIKE = ["size", "dataset", "layers", "eps", "epochs", "parameters", "alike", "seed"]  # what a pair shares
 GAINS = ["out", "in"]
-SETTING = ("model", "frames", "camera", "layers", "epochs")
-FOUND = ("gain out of distribution, %", "in distribution, %", "pairs")
-OVER = ("run, bounded / not", *SETTING, "arm", "learning rates, bounded / not", *FOUND)
-ON_TOP = ("run", *SETTING, "learning rates, constrained / plain", *FOUND)
+SETTING = ("model", "frames", "camera", "layers", "eps", "epochs")
+FOUND = ("gain out of distribution, %", "gain in distribution, %", "pairs")
+ACROSS = ("run, bounded / not", *SETTING, "arm", "rates, bounded / not", *FOUND, "lost, bounded / not")
+ON_TOP = ("run", *SETTING, "rates, constrained / plain", *FOUND, "lost, constrained / plain")
 
 
 def tables(folders: Sequence[Path], params: Params) -> str:
-    """Two tables in Markdown: bounded steps against those that training may lengthen, in models that are else
-    alike, of one seed and arm; and constraints on top of bounded steps. Empty where no part has such steps.
+    """Two tables in Markdown: bounded steps against those that training may lengthen, of one arm and seed, in
+    models that are else alike but for the rate and R_0; and constraints on top of bounded steps. Empty where no
+    part has such steps.
 
     A gain is the mean of ln(RMSE of the other / RMSE) over the swept levels of test noise above that of training,
     or up to it, with Student's 95 % interval over the seeds of which neither cell is lost.
     """
-    cells = pd.concat([pd.DataFrame(), *(_cells(folder, params) for folder in folders)])
-    if cells.empty or not cells["bounded"].any():
+    found = [cells for folder in folders if len(cells := _cells(folder, params))]
+    if not any(cells["bounded"].any() for cells in found):
         return ""
-    bounded, other = cells[cells["bounded"]], cells[~cells["bounded"]]
-    across = bounded.merge(other, on=[*SHAPE, "arm", "seed"], suffixes=("", "_other"))
+    cells = pd.concat(found)
+    bounded = cells[cells["bounded"]]
+    across = bounded.merge(cells[~cells["bounded"]], on=[*ALIKE, "arm", "solver"], suffixes=("", "_other"))
     ours, plain = (bounded[bounded["arm"] == getattr(params.comparison, arm)] for arm in ("ours", "baseline"))
-    on_top = ours.merge(plain, on=[*SHAPE, "part", "seed"], suffixes=("", "_other"))
+    on_top = ours.merge(plain, on=[*ALIKE, "model", "part", "experiment", "varied"], suffixes=("", "_other"))
     said = []
-    for header, pairs, by in ((OVER, across, ["arm", "part", "part_other"]), (ON_TOP, on_top, ["part"])):
+    for header, pairs, by in ((ACROSS, across, ["arm", "part", "part_other"]), (ON_TOP, on_top, ["part"])):
         if not pairs.empty:
-            found = _gains(pairs, [*SHAPE, "model", *by, "lr", "lr_other"])
-            said.append(pipe(header, [[*_row(row, params, header)] for row in found.to_dict("records")]))
+            by = [*ALIKE[:-1], "model", *by, "lr", "lr_other"]
+            said.append(pipe(header, [[*_row(row, params)] for row in _gains(pairs, by).to_dict("records")]))
     return "\n\n".join(said)
 
 
 def _cells(folder: Path, params: Params) -> pd.DataFrame:
-    """The cells of both arms of a part's models with a step, once each, without lost ones; of studies those that
-    train for another time or at another rate.
+    """The cells of both arms of a part's models whose steps may be bounded, each once; of studies those that train
+    for another time or at another rate.
 
-    Columns: SHAPE, `model`, `arm`, `seed`, `part`, `bounded`, `lr`, and GAINS, -ln RMSE either side of the level
-    of training.
+    Columns: ALIKE, `experiment`, `varied`, `model`, `arm`, `solver`, `lr`, `part`, `bounded`, whether it is
+    `lost`, and GAINS, -ln RMSE either side of the level of training, missing where it is.
     """
-    told = grounds.parameters(folder)
-    kin = {name: params.components["models"][name].get("LIKE", name) for name in told["video"]["models"]}
-    settings = {name: told["models"].get(of, {}) | told["models"].get(name, {}) for name, of in kin.items()}
-    models = [name for name, own in settings.items() if "step_scale" in own]
-    if not models or not (folder / SCORES).exists():
+    if not (folder / SCORES).exists():
         return pd.DataFrame()
-    plain = {"video", *(name for name, study in told["study"].items() if _only_longer(study))}
+    own = config.load(folder / "params.yaml")
+    models = [model for model in own.video.models if "step_scale" in own.model_settings(model, "")]
+    studies = {name: own.studied(name) for name in own.studies}
+    times = {"video": 1.0} | {name: study.times for name, study in studies.items() if _only_longer(study)}
     cells = parts.cells([folder])
-    cells = cells[cells["experiment"].isin(plain) & cells["model"].isin(models) & ~truth(cells["diverged"])]
-    cells = cells[cells["arm"].isin([params.comparison.ours, params.comparison.baseline])]
-    cells = cells.join(_scores(folder, told["video"]["evaluation"]["gammas"]), on=CELL, how="inner")
-    steps = {name: settings[name].get("step", "initial") == "current" for name in models}
-    cells = cells.assign(part=folder, bounded=cells["model"].map(steps), kin=cells["model"].map(kin))
-    cells = cells.assign(**{name: told["video"]["frame"][name] for name in ("size", "patch")})
-    once = [*SHAPE, "arm", "seed", "bounded", "lr"]  # what a study shares with the grid, or a model with another
-    return cells.drop_duplicates(once)[[*once, "part", "model", *GAINS]]
+    arms = [params.comparison.ours, params.comparison.baseline]
+    cells = cells[cells["experiment"].isin(times) & cells["model"].isin(models) & cells["arm"].isin(arms)]
+    cells = cells.sort_values("experiment", key=lambda names: ~names.isin(TASKS), kind="stable")
+    cells = cells.join(_scores(folder, own.video.evaluation.gammas), on=CELL).assign(part=folder)
+    cells["lost"] = truth(cells["diverged"])
+    cells = cells[cells["lost"] | cells["out"].notna()]  # trials of rates are tested on nothing
+    if cells.empty:
+        return cells
+    cells.loc[cells["lost"], GAINS] = np.nan
+    said = [_said(own, cell, times[cell.experiment], folder) for cell in cells.itertuples()]
+    cells = cells.assign(**pd.DataFrame(said, index=cells.index).to_dict("series"))
+    once = [*ALIKE, "arm", "solver", "bounded", "lr"]  # what a study shares with the grid, or a model with another
+    return cells.drop_duplicates(once)[[*once, "experiment", "varied", "model", "part", "lost", *GAINS]]
 
 
-def _only_longer(study: dict[str, Any]) -> bool:
-    return study["vary"] in (None, RATE) and not study.get("named") and not study["overrides"]
+def _only_longer(study: Study) -> bool:
+    return study.plain or (study.vary == RATE and not study.overrides)
+
+
+def _said(own: Params, cell: Any, times: float, folder: Path) -> dict[str, object]:
+    """What a part's parameters say of a cell: its frame, how long it trained, whether its steps are bounded, and
+    `alike` and `solver`, all else that two models must share to be laid beside each other."""
+    settings = own.model_settings(cell.model, cell.arm)
+    alike = (
+        _but(settings, "step"),
+        _but(own.model_budget(cell.model), "lr", "arms", "epochs", "layers"),
+        own.video.frame.model_dump(),
+        own.training.model_dump(exclude={"compile", "stack_elements", "checkpoint_seconds"}),
+        own.video.evaluation.model_dump(include={"gammas", "noise_draws", "seed"}),
+        [line for line in (folder / "data.sha256").read_text().splitlines() if line.endswith(f" {cell.dataset}")],
+    )
+    return {
+        "size": own.video.frame.size,
+        "epochs": own.epochs(cell.model, times),
+        "bounded": settings.get("step") == "current",
+        "alike": json.dumps(alike, sort_keys=True),
+        "solver": json.dumps(_but(own.objective(cell.arm, cell.dataset, cell.model), "lr", "R0"), sort_keys=True),
+    }
+
+
+def _but(values: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
 
 
 def _scores(folder: Path, gammas: Sequence[float]) -> pd.DataFrame:
-    """The mean of -ln RMSE over the swept levels above the training level (`out`) and up to it (`in`), by CELL."""
+    """The mean of -ln RMSE over the swept levels above the training level (`out`) and up to it (`in`), by CELL, of
+    cells that have them all."""
     rows = pd.read_csv(folder / SCORES, dtype={"varied": str}).fillna({"varied": ""})
-    rows = select(rows[rows["value"] > 0], metric="rmse")  # the noisy input itself errs by nothing without noise
-    swept = np.isclose(rows["gamma"].to_numpy()[:, None], np.array(gammas), rtol=0, atol=1e-9).any(axis=1)
-    rows = rows[swept].assign(score=lambda own: -np.log(own["value"]))
+    rows = select(rows[rows["layers"] > 0], metric="rmse")  # without maps that learn nothing
+    rows = whole_sweep(rows.assign(profile="", shift=TRAINED), "rmse", gammas)
+    rows = rows.assign(score=-np.log(rows["value"]))
     inside = in_distribution(rows["gamma"], rows["eps"])
     sides = {"out": rows[~inside], "in": rows[inside]}
-    return pd.DataFrame({name: own.groupby(CELL)["score"].mean() for name, own in sides.items()})
+    return pd.DataFrame({name: side.groupby(CELL)["score"].mean() for name, side in sides.items()})
 
 
 def _gains(pairs: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """A row for each `by`: the mean gains over seeds, with intervals and how many seeds."""
+    """A row for each `by`: the mean gains over seeds, with intervals and how many seeds; how many are lost."""
     gains = pairs.assign(**{name: pairs[name] - pairs[f"{name}_other"] for name in GAINS})
-    return over_seeds(gains, GAINS, by).sort_values(["size", "dataset", "layers", "epoch", *by], ignore_index=True)
+    counts = gains.groupby(list(by), as_index=False).agg(
+        cells=("seed", "size"), lost=("lost", "sum"), lost_other=("lost_other", "sum")
+    )
+    return counts.merge(over_seeds(gains, GAINS, by), how="left", on=list(by)).sort_values(list(by))
 
 
-def _row(row: dict[str, Any], params: Params, header: Sequence[str]) -> Iterator[object]:
+def _row(row: dict[str, Any], params: Params) -> Iterator[object]:
     folders = dict.fromkeys(row[name] for name in ("part", "part_other") if name in row)
     yield " / ".join(f"[{folder.name}]({(folder / 'REPORT.md').as_posix()})" for folder in folders)
     yield label(params, "models", row["model"])
-    yield f"{row['size']} px"
+    yield f"{row['size']} x {row['size']}"
     yield label(params, "tasks.video.datasets", row["dataset"])
     yield row["layers"]
-    yield int(row["epoch"])
-    if "arm" in header:
+    yield f"{row['eps']:g}"
+    yield row["epochs"]
+    if "arm" in row:
         yield label(params, "arms", row["arm"])
     yield f"{row['lr']:g} / {row['lr_other']:g}"
     yield from (_gain(row, name) for name in GAINS)
-    yield row["out_seeds"]
+    yield int(np.nan_to_num(row["out_seeds"]))
+    yield f"{row['lost']} / {row['lost_other']} of {row['cells']}"
 
 
 def _gain(row: dict[str, Any], name: str) -> str:
     """In percent, with its interval where there are three pairs or more; one tells nothing."""
-    if row[f"{name}_seeds"] < 2:
+    if not row[f"{name}_seeds"] > 1:
         return UNKNOWN
     value, low, high = (signed(100 * row[f"{name}{end}"]) for end in ("", "_low", "_high"))
     return f"{value} ({low} to {high})" if row[f"{name}_seeds"] > 2 else value

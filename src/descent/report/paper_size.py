@@ -24,7 +24,7 @@ HEADER = (
     "plain training has",
     "learning rates, constrained / plain",
     "gain out of distribution, %",
-    "in distribution, %",
+    "gain in distribution, %",
     "pairs",
     "lost, constrained / plain",
 )

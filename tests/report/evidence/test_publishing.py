@@ -121,7 +121,8 @@ def test_the_readme_begins_with_it_between_its_markers_alone(project: Path) -> N
     stage.main()
     text = Path("README.md").read_text()
     assert text.startswith("# Title\n<!-- evidence -->\n**") and " on real data" in text.splitlines()[2]
-    assert text.endswith("<!-- /evidence -->\n<!-- size -->\n\n<!-- /size -->\nthe rest\n"), "no part is so large"
+    rest = "<!-- /evidence -->\n<!-- size -->\n\n<!-- /size -->\n<!-- bounds -->\n\n<!-- /bounds -->\nthe rest\n"
+    assert text.endswith(rest), "no part is so large, and none has bounded steps"
     assert "old words" not in text and "(data/evidence/fig_forest.png)" in text
     stage.main()
     assert Path("README.md").read_text() == text

@@ -47,14 +47,14 @@ def largest(matrices: Float[Tensor, "*each rows columns"]) -> Float[Tensor, " *e
 
     It is exact where all singular values are equal, as those of a DCT; where one stands out it is soon found, and
     where several are close any of them will do. Its gradient is that of the singular value: the left vector u is
-    held, as its own gradient is zero at the end, so that of |M^T u|^2 only a product of two vectors flows back.
+    held, as its own gradient is zero at the end, so that of |M^T u|^2 only an outer product flows back.
     """
-    with torch.no_grad():  # in the precision of training: an error of u enters the value squared
-        product = matrices @ matrices.mT
-        vector = torch.ones_like(product[..., :1]).cumsum(-2).sin()
-        for _ in range(ROUNDS):
-            vector = product @ vector
-            vector = vector / torch.linalg.vector_norm(vector, dim=(-2, -1), keepdim=True)
+    held = matrices.detach()  # or autocast would keep a cast without gradient, for whoever multiplies them next
+    product = held @ held.mT  # in the precision of training: the value has the square of what u is off by
+    vector = torch.ones_like(product[..., :1]).cumsum(-2).sin()
+    for _ in range(ROUNDS):
+        vector = product @ vector
+        vector = vector / torch.linalg.vector_norm(vector, dim=(-2, -1), keepdim=True)
     with torch.autocast(matrices.device.type, enabled=False):
         vector = torch.nn.functional.normalize(vector.to(matrices.dtype), dim=-2)
         return (vector.mT @ matrices).square().sum((-2, -1))
