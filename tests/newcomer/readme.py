@@ -12,8 +12,8 @@ def text() -> str:
 
 
 def headings() -> list[str]:
-    """Its sections."""
-    return re.findall(r"^## (.+)$", text(), re.MULTILINE)
+    """Its sections, and parts of them."""
+    return re.findall(r"^###? (.+)$", text(), re.MULTILINE)
 
 
 def links() -> list[str]:
