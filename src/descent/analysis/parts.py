@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from descent.analysis import again, alike, grounds, preconditions
+from descent.analysis import again, alike, enforced, grounds, preconditions
 from descent.analysis.claims import CLAIMS
 from descent.analysis.grounds import FACTS, VARIANT, WHOLE
 from descent.analysis.lost import truth
@@ -87,9 +87,9 @@ def _loaded(folders: Sequence[Path], trained: pd.DataFrame) -> tuple[pd.DataFram
         study = select(trained, experiment=CLAIMS[claim].experiment, dataset=dataset, model=model, part=part)
         held = truth(study["feasible"]) & ~truth(study["diverged"])
         own = study.assign(feasible=held, active=truth(study["active"]))[study["varied"] != ""]
-        if not preconditions.too_few(own, of_each=False):
+        if not enforced.too_few(own, of_each=False):
             passed = (facts["claim"] == claim) & (facts["part"] == part) & (facts["why"] == "")
-            facts.loc[passed, "why"] = preconditions.too_few(own, of_each=True)
+            facts.loc[passed, "why"] = enforced.too_few(own, of_each=True)
     return pairs, facts
 
 

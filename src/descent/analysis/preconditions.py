@@ -8,32 +8,28 @@ choose among results. P1, P2 and P7 are asked of the claim.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
 from descent.analysis import telling, tuning
 from descent.analysis.case import Case
 from descent.analysis.claims import Claim
 from descent.analysis.effects import pretrained
-from descent.analysis.evidence import ALIKE, RELAXED
+from descent.analysis.enforced import enforced
+from descent.analysis.evidence import ALIKE
 from descent.analysis.learned import learned
 from descent.analysis.lost import truth
 from descent.analysis.select import select
 from descent.analysis.summary import PAIR
 from descent.analysis.trials import HYPERPARAMETERS
 from descent.components import TASKS
-from descent.primal_dual.problem import Problem
 from descent.study import LONGER
 
 SYNTHETIC = "synthetic data"
 NOTHING = "nothing to compare"
 UNKNOWN_SIZE = "the number of parameters is not in the results"
-ENOUGH = 0.8  # P3: share of the constrained cells that are feasible and active
-SETTLED = 0.25  # P3: largest standard deviation of a multiplier, as a share of its mean, that counts as settled
 PLATEAU = 0.01  # P4: what twice the epochs may still lower f_L by
 PLACE = ["dataset", "model"]  # where P3 to P5 are asked
 Check = Callable[[Case], str]
-LOSSES = ("violation", "multiplier", "validation_loss")  # P3: what a relaxed problem is checked on, by layer
 
 
 def failed(case: Case) -> str:
@@ -113,75 +109,6 @@ def common_seeds(pairs: pd.DataFrame) -> list[int]:
     setting = ["dataset", "model", "layers", "eps", "varied"]
     each = [set(rows) for _, rows in test.dropna(subset="effect").groupby(setting)["seed"]]
     return sorted(set.intersection(*each)) if each else []
-
-
-def enforced(case: Case) -> str:
-    """P3: enough of the constrained cells are feasible on validation data, each with some active constraint; of a
-    study that varies a value, enough of each value's.
-
-    Feasible: the row `feasible`; or, where h(u) = rho / 2 |u|^2 relaxes the problem, so that u settles at lambda /
-    rho, the same with v_l - lambda_l / rho in place of v_l and multipliers that have settled.
-    """
-    if not case.claim.enforced:
-        return ""
-    ours = case.of_arm("ours").set_index([*ALIKE, "seed"])
-    if ours["active"].isna().all():
-        return "no row says whether the constraints were active"
-    active = ours["active"].fillna(False).astype(bool) & ~ours["lost"]
-    feasible = ours["feasible"].fillna(False).astype(bool) & ~ours["lost"]
-    feasible |= _relaxed(case, ours[~feasible & ~ours["lost"]]).reindex(ours.index, fill_value=False)
-    held = pd.DataFrame({"feasible": feasible, "active": active}).reset_index()
-    return too_few(held, of_each=bool((case.pairs["varied"] != "").any()))
-
-
-def too_few(cells: pd.DataFrame, of_each: bool) -> str:
-    """P3: why too few cells hold and have an active constraint, in words; empty where enough do.
-
-    Args:
-        cells: `varied`, and as truths `feasible` and `active`.
-        of_each: whether the claim compares values that a study varies; then it is asked of each.
-    """
-    groups = [own for _, own in cells.groupby("varied")] if of_each else [cells]
-    own = min(groups, key=lambda group: (group["feasible"] & group["active"]).mean())
-    if (own["feasible"] & own["active"]).mean() >= ENOUGH:
-        return ""
-    value = f" at {own['varied'].iloc[0]}" if of_each else ""
-    return (
-        f"{int(own['feasible'].sum())} of {len(own)} constrained cells{value} are feasible on validation data and "
-        f"{int(own['active'].sum())} have an active constraint; {ENOUGH:.0%} must have both"
-    )
-
-
-def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
-    """Whether infeasible cells, a row each, hold to what a relaxed problem leaves of the constraints."""
-    held = pd.Series(False, cells.index)
-    if cells.empty:
-        return held
-    params, keys = case.evidence.params, cells.index.names
-    parts = [case.rows(name, "validation").set_index([*keys, "layer"])["value"].rename(name) for name in LOSSES]
-    table = pd.concat(parts, axis=1).reset_index("layer").sort_values([*keys, "layer"])
-    for place, cell in cells.iterrows():
-        dataset, model, arm, *_, varied, _ = place
-        told = params.objective(arm, dataset, model)
-        told = told | ({"resilience": varied} if case.claim.experiment == RELAXED else {})
-        if told.get("resilience", "none") == "none" or not cell["multiplier_oscillation"] <= SETTLED:
-            continue
-        rows = table.loc[[place]]
-        problem = params.problem(dataset, model)
-        left = rows["violation"] - _slack(rows, cell["rho"], told.get("constraint", "difference"), problem)
-        held[place] = (left[rows["layer"] >= problem.cap_layer] <= getattr(params, case.task).tolerance).all()
-    return held
-
-
-def _slack(rows: pd.DataFrame, rho: float, constraint: str, problem: Problem) -> pd.Series:
-    """The relative violation that u = lambda / rho leaves of each layer's constraint: a difference of losses is
-    relative to f_{l-1}, of the cap to R0; a ratio is relative; of a logarithm e^u stands for the ratio."""
-    u, cap = rows["multiplier"] / rho, rows["layer"] == problem.cap_layer
-    if constraint == "difference":
-        return u / rows["validation_loss"].shift().mask(cap, problem.R0)
-    if constraint == "log":
-        return np.expm1(u) * np.where(cap, 1.0, 1 - problem.alpha)
-    return u
 
 
 def plateau(case: Case) -> str:

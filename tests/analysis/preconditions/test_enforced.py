@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent.analysis import preconditions
+from descent.analysis import enforced
 from descent.analysis.briefly import in_brief
 from descent.analysis.case import Case
 from descent.analysis.claims import CLAIMS
@@ -81,9 +81,7 @@ def test_what_a_relaxed_logarithm_leaves_is_a_ratio() -> None:
     """log f_l - log((1 - alpha) f_{l-1}) = u: the ratio is (1 - alpha) e^u, and of the cap f_0 / R0 is e^u."""
     problem = real_params().problem("imdb", "distilbert").model_copy(update={"alpha": 0.2, "R0": 4.0})
     rows = pd.DataFrame({"layer": [0, 1, 2], "multiplier": [0.5, 1.0, 0.0], "validation_loss": [5.0, 2.0, 1.0]})
-    left = {
-        form: preconditions._slack(rows, 2.0, form, problem).tolist() for form in ("log", "ratio", "difference")
-    }
+    left = {form: enforced._slack(rows, 2.0, form, problem).tolist() for form in ("log", "ratio", "difference")}
     assert left["ratio"] == [0.25, 0.5, 0.0]
     assert left["difference"] == [0.25 / 4.0, 0.5 / 5.0, 0.0]
     np.testing.assert_allclose(left["log"], [math.exp(0.25) - 1, 0.8 * (math.exp(0.5) - 1), 0.0])

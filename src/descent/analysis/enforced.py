@@ -1,0 +1,81 @@
+"""P3: the constraints are enforced: enough constrained cells hold them, and some constraint is active in each."""
+
+import numpy as np
+import pandas as pd
+
+from descent.analysis.case import Case
+from descent.analysis.evidence import ALIKE, RELAXED
+from descent.primal_dual.problem import Problem
+
+ENOUGH = 0.8  # share of the constrained cells that are feasible and active
+SETTLED = 0.25  # largest standard deviation of a multiplier, as a share of its mean, that counts as settled
+LOSSES = ("violation", "multiplier", "validation_loss")  # what a relaxed problem is checked on, by layer
+
+
+def enforced(case: Case) -> str:
+    """P3: enough of the constrained cells are feasible on validation data, each with some active constraint; of a
+    study that varies a value, enough of each value's.
+
+    Feasible: the row `feasible`; or, where h(u) = rho / 2 |u|^2 relaxes the problem, so that u settles at lambda /
+    rho, the same with v_l - lambda_l / rho in place of v_l and multipliers that have settled.
+    """
+    if not case.claim.enforced:
+        return ""
+    ours = case.of_arm("ours").set_index([*ALIKE, "seed"])
+    if ours["active"].isna().all():
+        return "no row says whether the constraints were active"
+    active = ours["active"].fillna(False).astype(bool) & ~ours["lost"]
+    feasible = ours["feasible"].fillna(False).astype(bool) & ~ours["lost"]
+    feasible |= _relaxed(case, ours[~feasible & ~ours["lost"]]).reindex(ours.index, fill_value=False)
+    held = pd.DataFrame({"feasible": feasible, "active": active}).reset_index()
+    return too_few(held, of_each=bool((case.pairs["varied"] != "").any()))
+
+
+def too_few(cells: pd.DataFrame, of_each: bool) -> str:
+    """P3: why too few cells hold and have an active constraint, in words; empty where enough do.
+
+    Args:
+        cells: `varied`, and as truths `feasible` and `active`.
+        of_each: whether the claim compares values that a study varies; then it is asked of each.
+    """
+    groups = [own for _, own in cells.groupby("varied")] if of_each else [cells]
+    own = min(groups, key=lambda group: (group["feasible"] & group["active"]).mean())
+    if (own["feasible"] & own["active"]).mean() >= ENOUGH:
+        return ""
+    value = f" at {own['varied'].iloc[0]}" if of_each else ""
+    return (
+        f"{int(own['feasible'].sum())} of {len(own)} constrained cells{value} are feasible on validation data and "
+        f"{int(own['active'].sum())} have an active constraint; {ENOUGH:.0%} must have both"
+    )
+
+
+def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
+    """Whether infeasible cells, a row each, hold to what a relaxed problem leaves of the constraints."""
+    held = pd.Series(False, cells.index)
+    if cells.empty:
+        return held
+    params, keys = case.evidence.params, cells.index.names
+    parts = [case.rows(name, "validation").set_index([*keys, "layer"])["value"].rename(name) for name in LOSSES]
+    table = pd.concat(parts, axis=1).reset_index("layer").sort_values([*keys, "layer"])
+    for place, cell in cells.iterrows():
+        dataset, model, arm, *_, varied, _ = place
+        told = params.objective(arm, dataset, model)
+        told = told | ({"resilience": varied} if case.claim.experiment == RELAXED else {})
+        if told.get("resilience", "none") == "none" or not cell["multiplier_oscillation"] <= SETTLED:
+            continue
+        rows = table.loc[[place]]
+        problem = params.problem(dataset, model)
+        left = rows["violation"] - _slack(rows, cell["rho"], told.get("constraint", "difference"), problem)
+        held[place] = (left[rows["layer"] >= problem.cap_layer] <= getattr(params, case.task).tolerance).all()
+    return held
+
+
+def _slack(rows: pd.DataFrame, rho: float, constraint: str, problem: Problem) -> pd.Series:
+    """The relative violation that u = lambda / rho leaves of each layer's constraint: a difference of losses is
+    relative to f_{l-1}, of the cap to R0; a ratio is relative; of a logarithm e^u stands for the ratio."""
+    u, cap = rows["multiplier"] / rho, rows["layer"] == problem.cap_layer
+    if constraint == "difference":
+        return u / rows["validation_loss"].shift().mask(cap, problem.R0)
+    if constraint == "log":
+        return np.expm1(u) * np.where(cap, 1.0, 1 - problem.alpha)
+    return u
