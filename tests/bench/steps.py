@@ -201,7 +201,7 @@ def compiling(values: Params) -> None:
 def compare(values: Params, measure: str, told: str, to_reach: str, *pair: Callable[[], None]) -> None:
     """Measure, print and note a ratio of two in a setting."""
     one, two, share = ratio(*pair)
-    print(f"  {told:<60}{1e3 * one:8.2f} ms / {1e3 * two:8.2f} ms = {share:.2f}", flush=True)
+    print(f"  {measure}: {told:<50}{1e3 * one:8.2f} ms / {1e3 * two:8.2f} ms = {share:.2f}", flush=True)
     record(measure, told, share, to_reach, device(), values.training.precision)
 
 

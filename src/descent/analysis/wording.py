@@ -1,7 +1,7 @@
 """Numbers as a reader has them."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsFloat
 
 import numpy as np
 
@@ -34,3 +34,12 @@ def number_of(count: float | int, word: str) -> str:
 def signed(value: float) -> str:
     """A gain or loss to one digit: `+1.2`, and never `-0.0`."""
     return UNKNOWN if np.isnan(value) else f"{round(value, 1) + 0:+.1f}"
+
+
+def gain(value: SupportsFloat, ends: Sequence[SupportsFloat], seeds: float | int) -> str:
+    """A share in percent, with its interval where it is of three seeds or more: of two that is as wide as can be.
+    One seed tells nothing: `+1.2 (+0.3 to +2.1)`."""
+    if not seeds > 1:
+        return UNKNOWN
+    told, low, high = (signed(100 * float(number)) for number in (value, *ends))
+    return f"{told} ({low} to {high})" if seeds > 2 else told

@@ -13,7 +13,7 @@ from descent.analysis import parts
 from descent.analysis.controls import over_seeds
 from descent.analysis.lost import truth
 from descent.analysis.select import in_distribution, select, whole_sweep
-from descent.analysis.wording import UNKNOWN, signed
+from descent.analysis.wording import gain
 from descent.components import TASKS, TRAINED
 from descent.config import Params
 from descent.report.markdown import pipe
@@ -22,6 +22,7 @@ from descent.study import RATE, Study
 
 SCORES = "scores.csv"  # which parts published before 2026-11-27 may lack
 CELL = ["experiment", "dataset", "model", "arm", "layers", "eps", "seed", "varied"]
+KIND = ["experiment", "dataset", "model", "arm"]  # what parameters say of cells is said by
 ALIKE = ["size", "dataset", "layers", "eps", "epochs", "parameters", "alike", "seed"]  # what a pair shares
 GAINS = ["out", "in"]
 SETTING = ("model", "frames", "camera", "layers", "eps", "epochs")
@@ -66,7 +67,7 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     own = config.load(folder / "params.yaml")
     models = [model for model in own.video.models if "step_scale" in own.model_settings(model, "")]
     studies = {name: own.studied(name) for name in own.studies}
-    times = {"video": 1.0} | {name: study.times for name, study in studies.items() if _only_longer(study)}
+    times = {"video": 1.0} | {name: study.times for name, study in studies.items() if _of_time_or_rate(study)}
     cells = parts.cells([folder])
     arms = [params.comparison.ours, params.comparison.baseline]
     cells = cells[cells["experiment"].isin(times) & cells["model"].isin(models) & cells["arm"].isin(arms)]
@@ -77,34 +78,38 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     if cells.empty:
         return cells
     cells.loc[cells["lost"], GAINS] = np.nan
-    said = [_said(own, cell, times[cell.experiment], folder) for cell in cells.itertuples()]
-    cells = cells.assign(**pd.DataFrame(said, index=cells.index).to_dict("series"))
+    digests = (folder / "data.sha256").read_text(encoding="utf-8").splitlines()
+    kinds = cells[KIND].drop_duplicates().to_dict("records")
+    said = [kind | _said(own, **kind, times=times[kind["experiment"]], digests=digests) for kind in kinds]
+    cells = cells.merge(pd.DataFrame(said), on=KIND)
     once = [*ALIKE, "arm", "solver", "bounded", "lr"]  # what a study shares with the grid, or a model with another
     return cells.drop_duplicates(once)[[*once, "experiment", "varied", "model", "part", "lost", *GAINS]]
 
 
-def _only_longer(study: Study) -> bool:
+def _of_time_or_rate(study: Study) -> bool:
     return study.plain or (study.vary == RATE and not study.overrides)
 
 
-def _said(own: Params, cell: Any, times: float, folder: Path) -> dict[str, object]:
-    """What a part's parameters say of a cell: its frame, how long it trained, whether its steps are bounded, and
+def _said(
+    own: Params, experiment: str, dataset: str, model: str, arm: str, times: float, digests: Sequence[str]
+) -> dict[str, object]:
+    """What a part says of such cells: their frame, how long they trained, whether their steps are bounded, and
     `alike` and `solver`, all else that two models must share to be laid beside each other."""
-    settings = own.model_settings(cell.model, cell.arm)
+    settings = own.model_settings(model, arm)
     alike = (
         _but(settings, "step"),
-        _but(own.model_budget(cell.model), "lr", "arms", "epochs", "layers"),
+        _but(own.model_budget(model), "lr", "arms", "epochs", "layers"),
         own.video.frame.model_dump(),
         own.training.model_dump(exclude={"compile", "stack_elements", "checkpoint_seconds"}),
         own.video.evaluation.model_dump(include={"gammas", "noise_draws", "seed"}),
-        [line for line in (folder / "data.sha256").read_text().splitlines() if line.endswith(f" {cell.dataset}")],
+        [line for line in digests if line.endswith(f" {dataset}")],
     )
     return {
         "size": own.video.frame.size,
-        "epochs": own.epochs(cell.model, times),
+        "epochs": own.epochs(model, times),
         "bounded": settings.get("step") == "current",
         "alike": json.dumps(alike, sort_keys=True),
-        "solver": json.dumps(_but(own.objective(cell.arm, cell.dataset, cell.model), "lr", "R0"), sort_keys=True),
+        "solver": json.dumps(_but(own.objective(arm, dataset, model), "lr", "R0"), sort_keys=True),
     }
 
 
@@ -145,14 +150,6 @@ def _row(row: dict[str, Any], params: Params) -> Iterator[object]:
     if "arm" in row:
         yield label(params, "arms", row["arm"])
     yield f"{row['lr']:g} / {row['lr_other']:g}"
-    yield from (_gain(row, name) for name in GAINS)
+    yield from (gain(row[name], (row[f"{name}_low"], row[f"{name}_high"]), row[f"{name}_seeds"]) for name in GAINS)
     yield int(np.nan_to_num(row["out_seeds"]))
     yield f"{row['lost']} / {row['lost_other']} of {row['cells']}"
-
-
-def _gain(row: dict[str, Any], name: str) -> str:
-    """In percent, with its interval where there are three pairs or more; one tells nothing."""
-    if not row[f"{name}_seeds"] > 1:
-        return UNKNOWN
-    value, low, high = (signed(100 * row[f"{name}{end}"]) for end in ("", "_low", "_high"))
-    return f"{value} ({low} to {high})" if row[f"{name}_seeds"] > 2 else value

@@ -12,7 +12,7 @@ from descent.analysis.preconditions import PLACE
 from descent.analysis.scorecard import scores
 from descent.analysis.select import select
 from descent.analysis.verdicts import LEVEL, Estimate
-from descent.analysis.wording import UNKNOWN, signed
+from descent.analysis.wording import UNKNOWN, gain
 from descent.config import Params
 from descent.report.markdown import pipe
 from descent.report.sections import label
@@ -81,15 +81,10 @@ def _capacity(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
 
 
 def _gain(pairs: pd.DataFrame, facts: pd.DataFrame, claim: str, sign: int) -> str:
-    """In percent, with its interval where there are three pairs or more: of two it is as wide as can be. One pair
-    tells nothing."""
+    """Of the pairs of a claim, or of the same claim about arms of unlike capacity."""
     own = pairs[pairs["claim"].isin([claim, f"{claim}_paper"])]
     if own.empty:
         return UNKNOWN
     fact = select(facts, **own.iloc[0][["claim", *PLACE]]).iloc[0]
     found = Estimate.of(sign * scores(own)[1][0], int(fact["resampled"]))
-    value = signed(100 * float(found.value)) if found.seeds > 1 else UNKNOWN
-    if found.seeds < 3:
-        return value
-    low, high = (signed(100 * float(end)) for end in found.interval(LEVEL))
-    return f"{value} ({low} to {high})"
+    return gain(found.value, found.interval(LEVEL), found.seeds)
