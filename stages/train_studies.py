@@ -20,10 +20,10 @@ def main(*names: str) -> None:
             shifted.check(params, study.task)
     announce(params, *(names or params.studies))
     items = {name: of_study(params, name) for name in names or params.studies}
-    for name in (name for name, item in items.items() if item is None):
+    for name in (name for name, own in items.items() if not own):
         print(f"{name}: left out, as its data set or model is not in use")
         paths.study_runs_folder(name).mkdir(parents=True, exist_ok=True)
-    train("studies", [item for item in items.values() if item is not None])  # small ones share the cores
+    train("studies", [item for own in items.values() for item in own])  # small ones share the cores
 
 
 if __name__ == "__main__":

@@ -45,6 +45,16 @@ def test_every_profile_says_all_that_its_models_data_sets_and_studies_need() -> 
             assert chosen.runs(chosen.studied(name)) and study_cells(chosen, name)
 
 
+@pytest.mark.parametrize("name", [name for name, own in load(PARAMS).study.items() if own.get("named")])
+def test_what_a_study_gives_a_name_to_is_known_to_its_model_and_its_arm(name: str) -> None:
+    params = validated(Params, values_of(load(PARAMS)) | {"profile": "small"}, "params.yaml")
+    study = params.studied(name)
+    cell = Cell(name, study.dataset, study.model, study.arm, study.layers, study.eps, 0)
+    for word in study.variants():
+        settings_by_arm(params.read_as(study.model, study.reading(word)), study.model)
+        assert setting(params, cell, study.replaced(study.arm, word)).lr > 0
+
+
 def values_of(params: Params) -> dict[str, Any]:
     return params.model_dump(mode="json")
 

@@ -90,6 +90,13 @@ class Params(Declared):
         """These parameters, with so many times the epochs in a model's budget (`epochs`)."""
         return self.with_budget(model, {"epochs": self.epochs(model, times)})
 
+    def read_as(self, model: str, values: dict[str, Any]) -> "Params":
+        """These parameters, with these values in models.<model>, whatever an arm's cells have in place of them."""
+        own = self.models.get(model, {})
+        arms = self._of_model(self.models, model).get("arms", {})
+        kept = {arm: {name: of for name, of in said.items() if name not in values} for arm, said in arms.items()}
+        return self.model_copy(update={"models": self.models | {model: own | values | {"arms": kept}}})
+
     def with_budget(self, model: str, values: dict[str, Any]) -> "Params":
         """These parameters, with these values in a model's budget."""
         task = self.task_of(model)

@@ -1,4 +1,4 @@
-"""A study: one setting of a task, in which something of one arm's objective is varied, or the rate of all arms."""
+"""A study: one setting of a task, in which something of one arm's objective is varied, or what all arms share."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,12 +8,16 @@ from descent.schema import Count, Grid, NonNegative, Once, Positive, Schema, See
 
 Times = Annotated[Positive, Field(le=1000)]
 RATE = "lr"  # of the weights: every arm has one, so varying it varies that of every arm
+MODEL = "model"  # among replaced values: those of models.<model>, of which every arm's cells are
 LONGER = "plateau_"  # P4: what the names of its studies begin with, which train for TWICE the epochs
 TWICE = 2.0
 
 
 class Study(Schema):
-    """One setting of a task, in which a value of one arm's objective is varied, or several by a name, or RATE."""
+    """One setting of a task, in which a value of one arm's objective is varied, or several by a name, or RATE.
+
+    Values by a name may be of MODEL too: every arm then trains such models.
+    """
 
     task: Literal["video", "text", "lm"]
     dataset: str
@@ -32,9 +36,11 @@ class Study(Schema):
     seeds: Grid[Seed]
 
     @model_validator(mode="after")
-    def _trains_each_once(self) -> "Study":
+    def _can_be_trained(self) -> "Study":
         if self.arm in self.beside:
             raise ValueError(f"{self.arm} stands in beside too, and would be trained twice")
+        if not all(isinstance(own.get(MODEL, {}), dict) for own in (self.overrides, *self.named.values())):
+            raise ValueError(f"{MODEL} should hold settings of the model, as {MODEL}: {{kappa: 0.5}}")
         if self.vary is not None and self.named:
             raise ValueError("named and vary both say what is varied; drop one")
         return self
@@ -46,23 +52,38 @@ class Study(Schema):
 
     def variants(self) -> dict[str, dict[str, Any]]:
         """What the varied arm's objective has in place of its values, by the word in the column `varied`."""
+        own = _without_model(self.overrides)
         if self.named:
-            return {name: self.overrides | values for name, values in self.named.items()}
+            return {name: own | _without_model(values) for name, values in self.named.items()}
         if self.vary is None:
-            return {"": self.overrides}
-        return {_word(value): self.overrides | {self.vary: value} for value in self.values}
+            return {"": own}
+        return {_word(value): own | {self.vary: value} for value in self.values}
+
+    def reading(self, varied: str) -> dict[str, Any]:
+        """What every arm's model has in place of its settings, by the same word."""
+        return self.overrides.get(MODEL, {}) | self.named.get(varied, {}).get(MODEL, {})
+
+    def plainly(self, varied: str) -> str:
+        """Under which word the arms beside have the cell that one of the varied arm is laid beside: its own where
+        what is varied is shared by all arms."""
+        return varied if self.vary == RATE or MODEL in self.named.get(varied, {}) else ""
 
     def trained(self) -> list[tuple[str, str]]:
-        """The arms of a seed's cells, each with its word in the column `varied`: those beside as they are, and the
-        varied arm at every value."""
-        beside = self.variants() if self.vary == RATE else [""]
-        return [(arm, word) for arm in self.beside for word in beside] + [(self.arm, w) for w in self.variants()]
+        """The arms of a seed's cells, each with its word in the column `varied`: those beside as they are, or at
+        every value that all share, and the varied arm at every value."""
+        words = self.variants()
+        beside = dict.fromkeys(map(self.plainly, words))
+        return [(arm, word) for arm in self.beside for word in beside] + [(self.arm, word) for word in words]
 
     def replaced(self, arm: str, varied: str) -> dict[str, Any] | None:
         """What a cell has in place of values of its arm's objective; None: nothing."""
         if arm == self.arm:
             return self.variants()[varied]
         return {RATE: self.variants()[varied][RATE]} if self.vary == RATE else None
+
+
+def _without_model(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name != MODEL}
 
 
 def _word(value: bool | int | float | str) -> str:

@@ -235,7 +235,10 @@ def seal(folder: Path, **record: Any) -> None:
 
 def item_of(params: Params, *words: str) -> Item:
     """What the training stages make of these words: task, data set and model, or the name of a study."""
-    return of_study(params, *words) if len(words) == 1 else of_model(params, *words)
+    if len(words) == 1:
+        [item] = of_study(params, *words)
+        return item
+    return of_model(params, *words)
 
 
 def train_cells(params: Params, *words: str) -> Item:

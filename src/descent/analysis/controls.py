@@ -24,7 +24,6 @@ from descent.analysis.summary import PAIR, cells_table, first_constrained
 from descent.analysis.verdicts import LEVEL
 from descent.cells import study_cells
 from descent.config import Params
-from descent.study import RATE
 
 ARM = [name for name in CELL if name != "seed"]  # the cells that differ by their seed alone
 TWIN = ["experiment", *PAIR, "plain"]  # what a cell shares with its baseline's; `plain` is that one's `varied`
@@ -40,7 +39,8 @@ def trained_cells(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     accuracy (a share), a cell that diverged scoring as the zero map or as chance; `gain_in`, `gain_out`, the
     cell's score minus the baseline cell's (positive: better); `inflation`, as `inflation_share`; `slower`,
     training seconds over the baseline cell's. The baseline cell is that of the same experiment, setting and seed
-    whose arm is comparison.baseline, in a study of rates that of the cell's own rate; missing where there is none.
+    whose arm is comparison.baseline, where a study varies what all arms share that of the cell's own value;
+    missing where there is none.
     """
     cells = select(cells_table(results, params), trained=True)
     cells = cells.join(_scores(results, params), on=CELL)
@@ -56,8 +56,9 @@ def beside_plain(rows: pd.DataFrame, columns: list[str], params: Params, by: Seq
 
     And with `plain`, what stands under `varied` of that cell. Rows are told apart within a cell by `by`.
     """
-    rates = [name for name in params.studies if params.studied(name).vary == RATE]
-    rows = rows.assign(plain=rows["varied"].where(rows["experiment"].isin(rates), ""))
+    studies = {name: params.studied(name) for name in params.studies}
+    words = zip(rows["experiment"], rows["varied"], strict=True)
+    rows = rows.assign(plain=[studies[name].plainly(word) if name in studies else "" for name, word in words])
     twins = rows[(rows["arm"] == params.comparison.baseline) & (rows["varied"] == rows["plain"])]
     key = [*TWIN, *by]
     return rows.join(twins.set_index(key)[columns].add_suffix("_plain"), on=key)

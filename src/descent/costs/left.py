@@ -23,10 +23,10 @@ class Left:
     def of_prepared(self, first: Cell, cells: Sequence[Cell]) -> list[Cell]:
         """The cells that are not in the store, and that no part before has counted."""
         if first.experiment in TASKS:
-            item = of_model(self.params, first.experiment, first.dataset, first.model)
+            items = [of_model(self.params, first.experiment, first.dataset, first.model)]
         else:
-            item = of_study(self.params, first.experiment)
-        names = _names(item)
+            items = [item for item in of_study(self.params, first.experiment) if first in item.cells]
+        names = {cell: name for item in items for cell, name in _names(item).items()}
         left = [cell for cell in cells if cell not in names or not store.folder(names[cell]).is_dir()]
         return self._first({cell: names.get(cell) for cell in left})
 

@@ -1,6 +1,7 @@
 """What the parts of a profile cost: training and scoring of a model on a data set, or of a study."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from torch.utils._pytree import tree_leaves
 
 from descent import paths
 from descent.analysis.select import TRAINED
-from descent.cells import Cell, grid, study_cells
+from descent.cells import Cell, grid
 from descent.components import TASKS, of_task
 from descent.config import Params
 from descent.costs import extrapolated, shapes
@@ -23,7 +24,7 @@ from descent.costs.steps import Step, timed, typical
 from descent.errors import UserError
 from descent.runner.items import Feed, Item
 from descent.runner.shares import threads
-from descent.tasks.common.items import setting
+from descent.tasks.common.items import readings, setting
 from descent.tasks.common.shifted import levels_of
 from descent.training.arm import Setting
 from descent.training.devices import free_memory
@@ -109,10 +110,12 @@ class Costs:
         Raises:
             UserError: as `parts`.
         """
-        cells = {name: study_cells(self.params, name) for name in names}
-        studies = {name: self.params.studied(name) for name, own in cells.items() if own}
-        trained = {name: self.params.trained_for(own.model, own.times) for name, own in studies.items()}
-        yield from self._each((f"study {name}", own, cells[name]) for name, own in trained.items())
+        read = [(name, *each) for name in names for each in readings(self.params, name)]
+        several = Counter(name for name, *_ in read)
+        yield from self._each(
+            (f"study {name}" + (f" {cells[0].varied}" if several[name] > 1 else ""), own, cells)
+            for name, own, cells in read
+        )
 
     def _each(self, asked: Iterable[tuple[str, Params, Sequence[Cell]]]) -> Iterator[Part]:
         """Parts by their name, parameters and cells.

@@ -72,7 +72,7 @@ def _item(params: Params, folder: Path) -> Item:
     runs = paths.RUNS.resolve()
     match place.relative_to(runs).parts if place.is_relative_to(runs) and place.is_dir() else ():
         case ("study", name, _):
-            item = of_study(params, name)
+            item = next((own for own in of_study(params, name) if place.name in {c.name for c in own.cells}), None)
         case (task, dataset, model, _) if task in TASKS:
             item = of_model(params, task, dataset, model)
         case _:

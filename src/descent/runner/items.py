@@ -48,7 +48,8 @@ class Feed:
 
 @dataclass(frozen=True)
 class Item:
-    """The cells of one model on one data set, or of one study, and everything that their weights depend on."""
+    """The cells of one model on one data set, or of one reading of the model of a study, and everything that their
+    weights depend on. Those of several items may lie in one folder."""
 
     name: str
     runs: Path
@@ -108,8 +109,11 @@ def train(label: str, items: Sequence[Item]) -> None:
             for known, own in zip(names, found, strict=True):
                 known.update(own)
             asked = [_next(each, own) if own else None for each, own in zip(rounds, found, strict=True)]
+        folders: dict[Path, dict[Cell, str]] = {}
         for item, known in zip(items, names, strict=True):
-            store.hand_out(known, item.runs)
+            folders[item.runs] = folders.get(item.runs, {}) | known
+        for runs, known in folders.items():
+            store.hand_out(known, runs)
 
 
 def _named(item: Item, settings: dict[Cell, Setting]) -> dict[Cell, str]:

@@ -34,7 +34,7 @@ def render(results: pd.DataFrame, params: Params, task: str, label: str) -> Figu
     for name in names:
         curves.required(results, "evaluate_studies", experiment=name)
     columns = ["gain_in", "gain_out", "inflation", "feasible"]
-    tables = [controls.of_study(results, params, name, columns) for name in names]
+    tables = [_shown(controls.of_study(results, params, name, columns), params) for name in names]
     rows = [len(table) for table in tables]
     figure = style.sheet(params, style.TEXT, 0.8 + sum(0.45 + 0.27 * count for count in rows), (task,))
     grid = figure.add_gridspec(len(rows), 1, height_ratios=[1.6 + count for count in rows])
@@ -57,6 +57,12 @@ def parameters(task: str) -> list[str]:
 def left_out(params: Params, task: str) -> str:
     """Why there is nothing to show; empty where there is."""
     return "" if catalogue.controls(params, task) else f"no study of controls of {task} is in use"
+
+
+def _shown(table: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """Without the baselines where each value has its own: all are zero, but for what is lost."""
+    plain = table["arm"] == params.comparison.baseline
+    return table[~plain | (table["lost"] > 0)] if plain.sum() > 1 else table
 
 
 def _title(params: Params, name: str, table: pd.DataFrame) -> str:

@@ -1,5 +1,6 @@
 """What stages train and score: all arms of a model on a data set, or a study; how params.yaml sets each cell."""
 
+import json
 from functools import partial
 from typing import Any
 
@@ -53,20 +54,41 @@ def of_model(params: Params, task: str, dataset: str, model: str) -> Item:
     return Item(name, runs, cells, known, made, rounds)
 
 
-def of_study(params: Params, name: str) -> Item | None:
-    """The cells of a study; None where its data set or model is not in use."""
+def of_study(params: Params, name: str) -> list[Item]:
+    """The cells of a study, an item for each reading of its model; none where it is left out."""
+    return [_of_reading(own, name, cells) for own, cells in readings(params, name)]
+
+
+def readings(params: Params, name: str) -> list[tuple[Params, list[Cell]]]:
+    """The cells of a study, those together whose models have the same settings, with parameters that have these
+    and the study's epochs.
+
+    None where its data set or model is not in use.
+
+    Raises:
+        UserError: as Params.studied, or settings that the model does not have.
+    """
     study = params.studied(name)
-    if not params.runs(study):
-        return None
-    own = params.trained_for(study.model, study.times)
-    made = feed(own, study.task, study.dataset, study.model)  # checks the budget, which has the rate
-    cells = study_cells(params, name)
-    settings = {cell: setting(own, cell, study.replaced(cell.arm, cell.varied)) for cell in cells}
-    runs = paths.study_runs_folder(name)
+    alike: dict[str, tuple[Params, list[Cell]]] = {}
+    for cell in study_cells(params, name):
+        values = study.reading(cell.varied)
+        key = json.dumps(values, sort_keys=True)
+        if key not in alike:
+            own = params.trained_for(study.model, study.times).read_as(study.model, values)
+            settings_by_arm(own, study.model, f"study.{name}: models.{study.model}")
+            alike[key] = (own, [])
+        alike[key][1].append(cell)
+    return list(alike.values())
+
+
+def _of_reading(params: Params, name: str, cells: list[Cell]) -> Item:
+    study = params.studied(name)
+    made = feed(params, study.task, study.dataset, study.model)  # checks the budget, which has the rate
+    settings = {cell: setting(params, cell, study.replaced(cell.arm, cell.varied)) for cell in cells}
     known, followers = _apart(settings)
     rounds = partial(once, known)
     rounds = partial(in_turn, rounds, known.keys(), followers) if followers else rounds
-    return Item(f"study-{name}", runs, list(settings), known, made, rounds)
+    return Item(f"study-{name}", paths.study_runs_folder(name), cells, known, made, rounds)
 
 
 def _apart(settings: dict[Cell, Setting]) -> tuple[dict[Cell, Setting], dict[Cell, Setting]]:
@@ -95,15 +117,19 @@ def setting(params: Params, cell: Cell, overrides: dict[str, Any] | None = None)
     return Setting(cell.arm, rate.lr, found)
 
 
-def settings_by_arm(params: Params, model: str) -> dict[str, Any]:
+def settings_by_arm(params: Params, model: str, where: str = "") -> dict[str, Any]:
     """models.<model> as each arm's cells have it, against the schema in the model's file.
+
+    Args:
+        where: what the error calls it; models.<model> unless told.
 
     Raises:
         UserError: the section is not right.
     """
     schema = load("models", model).Settings
     arms = {*params.arms, *params.components["arms"]}
-    return {arm: validated(schema, params.model_settings(model, arm), f"models.{model}") for arm in sorted(arms)}
+    where = where or f"models.{model}"
+    return {arm: validated(schema, params.model_settings(model, arm), where) for arm in sorted(arms)}
 
 
 def budget_of(params: Params, model: str) -> Any:

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from descent import config
 from descent.analysis import results
-from descent.cells import Cell, grid, searched, study_cells
+from descent.cells import Cell, grid, searched
 from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
@@ -29,7 +29,7 @@ from descent.io.folders import HOUR, abandoned
 from descent.runner import integrity, store
 from descent.runner.followers import twin
 from descent.runner.stored import Stored
-from descent.tasks.common.items import setting
+from descent.tasks.common.items import readings, setting
 
 REFS = ("refs/heads", "refs/remotes", "refs/exps")  # the last are DVC's: finished, queued and running experiments
 IDENTITY = ("dataset", "model", "arm", "layers", "eps", "seed")
@@ -107,8 +107,7 @@ def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
                 yield _identity(vars(cell)), _values(own, cell, {})
         for name in filter(own.valued, own.studies):
             study = own.studied(name)
-            trained = own.trained_for(study.model, study.times) if own.runs(study) else own
-            for cell in study_cells(own, name):
+            for trained, cell in ((each, cell) for each, cells in readings(own, name) for cell in cells):
                 yield _identity(vars(cell)), _values(trained, cell, study.replaced(cell.arm, cell.varied) or {})
 
 

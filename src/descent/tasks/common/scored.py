@@ -44,14 +44,12 @@ def of_studies(params: Params, names: Sequence[str]) -> dict[str, pd.DataFrame]:
     Raises:
         UserError: as of_dataset.
     """
-    items = {name: item for name in names if (item := of_study(params, name)) is not None}
-    asked = [(item, _of_study(params, name, item)) for name, item in items.items()]
-    tables = scores.evaluate("studies", asked)
-    found = {
-        name: pd.concat([table, acting.rows(item, params.profile)])
-        for (name, item), table in zip(items.items(), tables, strict=True)
-    }
-    return {name: found.get(name, pd.DataFrame()) for name in names}
+    items = [(name, item) for name in names for item in of_study(params, name)]
+    tables = scores.evaluate("studies", [(item, _of_study(params, name, item)) for name, item in items])
+    found = {name: [pd.DataFrame()] for name in names}
+    for (name, item), table in zip(items, tables, strict=True):
+        found[name] += [table, acting.rows(item, params.profile)]
+    return {name: pd.concat(rows) for name, rows in found.items()}
 
 
 def _of_study(params: Params, name: str, item: Item) -> Scoring:
