@@ -14,6 +14,7 @@ from descent.runner import items, stacks, store
 from descent.runner.executor import Job
 from descent.runner.stored import Stored
 from descent.schema import validated
+from descent.tasks.common.items import of_study
 from descent.tasks.video.data import Prepared
 from descent.training import stack
 from descent.training.arm import Setting
@@ -88,8 +89,8 @@ def test_a_study_trains_its_arms_and_a_left_out_one_nothing(prepared: Prepared, 
     train_cells(small_params({f"{BUDGET}.epochs": 2}), "infeasible")
     assert trained == [[f"{arm}-L3-eps0.3-seed0"] for arm in ("unconstrained", "constrained")]
     assert names(study_runs_folder("infeasible")) == sorted(name for (name,) in trained)
-    assert item_of(small_params({"video.models": ["ut"]}), "infeasible") is None
-    assert item_of(small_params({"video.datasets": []}), "infeasible") is None
+    assert of_study(small_params({"video.models": ["ut"]}), "infeasible") == []
+    assert of_study(small_params({"video.datasets": []}), "infeasible") == []
 
 
 def test_a_study_of_a_model_without_a_rate_names_the_missing_key(prepared: Prepared) -> None:
