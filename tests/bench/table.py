@@ -1,6 +1,6 @@
 """data/bench.csv: what was measured, by machine and precision; measured again, a row takes its older one's place.
 
-`python -m tests.bench.table` has the README quote it.
+`python -m tests.bench.table` writes it as a page, and has the README quote what should be reached.
 """
 
 import csv
@@ -17,7 +17,15 @@ from descent.io.processes import cores
 from descent.report.markdown import pipe
 from descent.schema import Precision
 
-BLOCK = re.compile(r"(<!-- bench (?P<of>\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
+PAGE = Path("data/BENCH.md")
+HEAD = """# What was measured
+
+Written by `make bench` from [bench.csv](bench.csv), by kind of machine and precision; no machine is named. A
+value that misses what it should reach is marked ✗. Of the H200's rows those were run that fit two quarters of
+an hour, with torch 2.11; its reference step is that of the prototype of replayed steps (one constrained cell of
+DUST, seven layers, one batch again and again), and *hours of Table 3* with `both` was not measured again after
+batches came to be drawn on several threads (1.1 h before that)."""
+BLOCK = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
 LIMIT = re.compile(r"(?P<how>at most|at least|above) (?P<limit>[\d.]+)(?P<gpu> on (a GPU|one (?P<kind>\w+)))?")
 MISSED = " ✗"
 WHICH = ("measure", "setting", "processor", "cores", "device", "precision", "torch")
@@ -68,6 +76,36 @@ def of_gpus(path: Path = TABLE) -> str:
     return pipe(["measured", "of", *get_args(Precision), "to reach", "on"], told)
 
 
+def reached(path: Path = TABLE) -> str:
+    """What should be reached, and from what to what its rows are: a line for each measure and limit, a column for
+    CPUs and one for each card, with how many miss it."""
+    rows = [row for row in _rows(path) if LIMIT.fullmatch(row["to_reach"])]
+    kinds = sorted({row["device"] for row in rows}, key=lambda kind: (kind != "cpu", kind))
+    lines = dict.fromkeys((row["measure"], row["to_reach"]) for row in rows)
+    told = [
+        [*line, *(_span([row for row in rows if row["device"] == kind and _of(row) == line]) for kind in kinds)]
+        for line in lines
+    ]
+    return pipe(["measured", "to reach", *("CPUs" if kind == "cpu" else kind for kind in kinds)], told)
+
+
+def _of(row: dict[str, str]) -> tuple[str, str]:
+    return row["measure"], row["to_reach"]
+
+
+def _span(rows: list[dict[str, str]]) -> str:
+    """From the least to the largest, and how many miss what they should reach; nothing without rows that are asked
+    to."""
+    rows = [row for row in rows if _asked(row)]
+    if not rows:
+        return ""
+    least, *_, most = sorted([row["value"] for row in rows], key=float) * 2
+    missed = sum(map(_misses, rows))
+    return (least if least == most else f"{least} to {most}") + (
+        f" ({missed} of {len(rows)}{MISSED})" if missed else ""
+    )
+
+
 def _rows(path: Path) -> list[dict[str, str]]:
     with path.open() as file:
         return [*csv.DictReader(file)]
@@ -77,21 +115,32 @@ def _value(row: dict[str, str]) -> str:
     return row["value"] + MISSED * _misses(row)
 
 
-def _misses(row: dict[str, str]) -> bool:
-    """Whether a value is not what it should reach, on the kind of device that this is asked of."""
+def _asked(row: dict[str, str]) -> re.Match[str] | None:
+    """What a value should reach; nothing where this is not asked of its kind of device."""
     asked = LIMIT.fullmatch(row["to_reach"])
     if asked is None or (asked["gpu"] and row["device"] == "cpu"):
-        return False
-    if asked["kind"] and asked["kind"] not in row["device"]:
+        return None
+    return asked if (asked["kind"] or "") in row["device"] else None
+
+
+def _misses(row: dict[str, str]) -> bool:
+    asked = _asked(row)
+    if asked is None:
         return False
     value, limit = float(row["value"]), float(asked["limit"])
     return {"at most": value > limit, "at least": value < limit, "above": value <= limit}[asked["how"]]
 
 
-def quote(readme: Path = Path("README.md"), path: Path = TABLE) -> None:
-    """Put both tables between the README's markers."""
-    text, tables = readme.read_text(encoding="utf-8"), {"cpus": of_cpus, "gpus": of_gpus}
-    write_text(readme, BLOCK.sub(lambda found: f"{found[1]}{tables[found['of']](path)}\n{found[3]}", text))
+def page(path: Path = TABLE) -> str:
+    """All rows, of GPUs first."""
+    return f"{HEAD}\n\n## On a GPU\n\n{of_gpus(path)}\n\n## On CPUs\n\n{of_cpus(path)}\n"
+
+
+def quote(readme: Path = Path("README.md"), path: Path = TABLE, whole: Path = PAGE) -> None:
+    """Write the page, and what should be reached between the README's markers."""
+    text = readme.read_text(encoding="utf-8")
+    write_text(readme, BLOCK.sub(lambda found: f"{found[1]}{reached(path)}\n{found[2]}", text))
+    write_text(whole, page(path))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The table of measurements: a row takes its older one's place, and the README quotes what the file holds."""
+"""The table of measurements: a row takes its older one's place; a page and the README say what the file holds."""
 
 import csv
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.bench.table import BLOCK, EXACT, MISSED, of_cpus, of_gpus, quote, record
+from tests.bench.table import BLOCK, EXACT, MISSED, PAGE, of_cpus, of_gpus, page, quote, reached, record
 from tests.fakes.core import ROOT
 
 CPU = torch.device("cpu")
@@ -66,21 +66,36 @@ def test_precisions_of_a_gpu_stand_side_by_side(
     assert "| days | of this | 9 |" in of_gpus(path), "asked of another card"
 
 
+def test_what_should_be_reached_is_told_from_least_to_most_by_kind_of_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA H200")
+    path, card = tmp_path / "bench.csv", torch.device("cuda")
+    for setting, value in (("this", 10.0), ("that", 9.5), ("other", 1.25)):
+        record("a / b", setting, value, "at most 2", CPU, EXACT, path)
+    record("a / b", "this", 1.5, "at most 2", card, EXACT, path)
+    record("hours", "this", 3.0, "at least 5 on a GPU", CPU, EXACT, path)
+    record("hours", "this", 3.0, "at least 5 on a GPU", card, EXACT, path)
+    record("told", "this", 3.0, "bounded", CPU, EXACT, path)
+    assert reached(path).splitlines()[2:] == [
+        f"| a / b | at most 2 | 1.25 to 10 (2 of 3{MISSED}) | 1.5 |",
+        f"| hours | at least 5 on a GPU |  | 3 (1 of 1{MISSED}) |",
+    ]
+
+
 def test_the_readme_gets_it_between_its_markers_and_nothing_else_changes(tmp_path: Path) -> None:
-    path, readme = tmp_path / "bench.csv", tmp_path / "README.md"
+    path, readme, whole = tmp_path / "bench.csv", tmp_path / "README.md", tmp_path / "BENCH.md"
     record("a / b", "of this", 1.25, "at most 2", CPU, EXACT, path)
-    readme.write_text("before\n<!-- bench cpus -->\nold\n<!-- /bench -->\nafter\n")
-    quote(readme, path)
+    readme.write_text("before\n<!-- bench -->\nold\n<!-- /bench -->\nafter\n")
+    quote(readme, path, whole)
     text = readme.read_text()
-    assert text.startswith("before\n<!-- bench cpus -->\n| measured |") and text.endswith(
-        "<!-- /bench -->\nafter\n"
-    )
-    assert "| a / b | of this | 1.25 | at most 2 |" in text and "old" not in text
+    assert text == f"before\n<!-- bench -->\n{reached(path)}\n<!-- /bench -->\nafter\n"
+    assert "| a / b | at most 2 | 1.25 |" in text
+    assert "| a / b | of this | 1.25 | at most 2 |" in whole.read_text()
 
 
-def test_the_readme_quotes_the_table_as_it_is() -> None:
-    text, tables = (ROOT / "README.md").read_text(), {"cpus": of_cpus, "gpus": of_gpus}
-    found = {own["of"]: own for own in BLOCK.finditer(text)}
-    assert found.keys() == tables.keys()
-    for name, own in found.items():
-        assert own[0] == f"{own[1]}{tables[name](ROOT / 'data/bench.csv')}\n{own[3]}"
+def test_the_readme_and_the_page_say_what_the_table_holds() -> None:
+    table = ROOT / "data/bench.csv"
+    [found] = BLOCK.finditer((ROOT / "README.md").read_text())
+    assert found[0] == f"{found[1]}{reached(table)}\n{found[2]}"
+    assert (ROOT / PAGE).read_text() == page(table)
