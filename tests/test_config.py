@@ -122,6 +122,20 @@ def test_cells_are_held_to_the_constraints_of_ours_or_of_the_first_arm_that_has_
     assert params.problem("ucsd", "dust") == small_problem()
 
 
+def test_a_studys_cells_are_held_to_what_it_replaces_the_arms_beside_too() -> None:
+    study = {"vary": "dual_lr", "overrides": {"alpha": 0.3}, "eps": 0.13, "beside": ["unconstrained"]}
+    changes = {"study.infeasible": study, "profiles.demo.studies.infeasible": {"values": [0.2, 0.4]}}
+    for arms in (["constrained", "unconstrained"], ["deep_supervision", "unconstrained"]):
+        of_grid = {"arms": arms, "method": arms[0], "comparison": {"ours": arms[0], "baseline": arms[1]}}
+        params = small_params(changes | of_grid)
+        cells = study_cells(params, "infeasible")
+        assert {(c.arm, params.held_to(c).alpha, params.held_to(c).dual_lr) for c in cells} == {
+            ("unconstrained", 0.3, small_problem().dual_lr),
+            ("constrained", 0.3, 0.2),
+            ("constrained", 0.3, 0.4),
+        }
+
+
 def test_an_arms_cells_have_a_models_values_with_their_own_in_place_of_them() -> None:
     params = small_params({"models.dust": {"arms": {"constrained": {"kappa": 0.5, "threshold": 0.3}}}})
     common = {

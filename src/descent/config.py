@@ -138,19 +138,19 @@ class Params(Declared):
         special = self._of_model(models, model) | self._of_model(datasets.get(dataset, {}), model)
         return common | special | own | (overrides or {})
 
-    def problem(self, dataset: str, model: str, overrides: dict[str, Any] | None = None) -> Problem | None:
-        """The constraints to which the cells of a setting are held, of whatever arm; None where no arm has any.
-
-        They are those of the first of `enforcing`.
+    def problem(
+        self, dataset: str, model: str, overrides: dict[str, Any] | None = None, of: str | None = None
+    ) -> Problem | None:
+        """The constraints to which the cells of a setting are held, of whatever arm: those of the arm `of`, or of
+        the first of `enforcing`; None where there is none.
 
         Raises:
             UserError: a section holds an unknown key or a wrong type.
         """
-        if not self.enforcing:
+        arm = of or next(iter(self.enforcing), None)
+        if arm is None:
             return None
-        arm = self.enforcing[0]
-        values = self.objective(arm, dataset, model, overrides)
-        known = {key: value for key, value in values.items() if key != "lr"}
+        known = {key: own for key, own in self.objective(arm, dataset, model, overrides).items() if key != "lr"}
         return validated(Problem, known, f"objectives.{arm} of {model} on {dataset}")
 
     def held_to(self, cell: Trained) -> Problem | None:
@@ -158,8 +158,10 @@ class Params(Declared):
         if cell.experiment in components.TASKS:
             return self.problem(cell.dataset, cell.model)
         study = self.studied(cell.experiment)
-        changed = study.variants().get(cell.varied, {}) if study.arm in self.enforcing else {}
-        return self.problem(cell.dataset, cell.model, changed)
+        if not self.components["arms"][study.arm]["ENFORCES"]:
+            return self.problem(cell.dataset, cell.model)
+        changed = study.variants().get(cell.varied, study.common)  # the arms beside have no word, or one of theirs
+        return self.problem(cell.dataset, cell.model, changed, study.arm)
 
     def varies(self, name: str) -> str | None:
         """What a study varies, as the profile in use has it."""
@@ -186,9 +188,8 @@ class Params(Declared):
         if name.startswith(LONGER) and study.times != TWICE:
             raise UserError(f"{where}: a {LONGER}* trains for twice the epochs (P4): set times: 2, or rename it")
         if study.vary is not None and not study.values:
-            raise UserError(
-                f"{where} varies {study.vary}, but profiles.{self.profile}.studies.{name} has no values"
-            )
+            none = f"profiles.{self.profile}.studies.{name} has no values"
+            raise UserError(f"{where} varies {study.vary}, but {none}")
         return study
 
     def valued(self, name: str) -> bool:
@@ -212,8 +213,7 @@ def load(path: Path = Path("params.yaml")) -> Params:
     """Read and check the whole file.
 
     Raises:
-        UserError: missing or unreadable file, a key of a former layout, unknown key, wrong type, missing key,
-            unknown name.
+        UserError: missing or unreadable file, a key of a former layout, an unknown, missing or wrong one.
     """
     if path == OF_RESULTS and not path.exists():
         raise UserError(f"there are no results yet ({path} is missing): run `make repro` first")

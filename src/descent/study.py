@@ -9,6 +9,7 @@ from descent.schema import Count, Grid, NonNegative, Once, Positive, Schema, See
 Times = Annotated[Positive, Field(le=1000)]
 RATE = "lr"  # of the weights: every arm has one, so varying it varies that of every arm
 MODEL = "model"  # among replaced values: those of models.<model>, of which every arm's cells are
+FIXED = {"arms": "every arm has such a model", "tokenizer": "texts are prepared for the one in models"}
 LONGER = "plateau_"  # P4: what the names of its studies begin with, which train for TWICE the epochs
 TWICE = 2.0
 
@@ -39,8 +40,11 @@ class Study(Schema):
     def _can_be_trained(self) -> "Study":
         if self.arm in self.beside:
             raise ValueError(f"{self.arm} stands in beside too, and would be trained twice")
-        if not all(isinstance(own.get(MODEL, {}), dict) for own in (self.overrides, *self.named.values())):
-            raise ValueError(f"{MODEL} should hold settings of the model, as {MODEL}: {{kappa: 0.5}}")
+        for settings in (own.get(MODEL, {}) for own in (self.overrides, *self.named.values())):
+            if not isinstance(settings, dict):
+                raise ValueError(f"{MODEL} should hold settings of the model, as {MODEL}: {{kappa: 0.5}}")
+            for name in FIXED.keys() & settings:
+                raise ValueError(f"{MODEL} cannot hold {name}: {FIXED[name]}")
         if self.vary is not None and self.named:
             raise ValueError("named and vary both say what is varied; drop one")
         return self
@@ -52,12 +56,16 @@ class Study(Schema):
 
     def variants(self) -> dict[str, dict[str, Any]]:
         """What the varied arm's objective has in place of its values, by the word in the column `varied`."""
-        own = _without_model(self.overrides)
         if self.named:
-            return {name: own | _without_model(values) for name, values in self.named.items()}
+            return {name: self.common | _without_model(values) for name, values in self.named.items()}
         if self.vary is None:
-            return {"": own}
-        return {_word(value): own | {self.vary: value} for value in self.values}
+            return {"": self.common}
+        return {_word(value): self.common | {self.vary: value} for value in self.values}
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """What the varied arm's objective has in place of its values in every variant."""
+        return _without_model(self.overrides)
 
     def reading(self, varied: str) -> dict[str, Any]:
         """What every arm's model has in place of its settings, by the same word."""

@@ -96,6 +96,8 @@ def weights_of(folder: Path) -> np.ndarray:
     [
         ({"model": {"kapa": 0.5}}, r"study\.infeasible: models\.dust.*kapa"),
         ({"model": {"kappa": 1.5}}, r"study\.infeasible: models\.dust.*kappa"),
+        ({"model": {"tokenizer": "roberta"}}, r"study\.infeasible is not right.*model cannot hold tokenizer"),
+        ({"model": {"arms": {}}}, r"study\.infeasible is not right.*model cannot hold arms"),
         ({"model": 0.5}, r"study\.infeasible is not right.*model should hold settings of the model"),
     ],
 )
