@@ -73,6 +73,7 @@ def first_screen(
     paragraphs = [
         _outcome(primary),
         " ".join(filter(None, [descends, trained.held_in_all(solved, params), UNCOUNTED if apart else ""])),
+        trained.solvers(folders, each_part.resting(primary, own), params),
         f"![{SEEN}]({place}/fig_forest.png)",
         judged.brief(primary.assign(why=_short(primary, own, f"{place}/{PARTS}", params))),
         BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else ""),

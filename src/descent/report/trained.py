@@ -1,9 +1,11 @@
 """The cells of all published parts: what they are, whether their loss descends, how their constraints hold."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from pathlib import Path
 
 import pandas as pd
 
+from descent import config
 from descent.analysis.lost import truth
 from descent.analysis.wording import UNKNOWN
 from descent.components import TASKS
@@ -11,6 +13,10 @@ from descent.config import Params
 from descent.report.markdown import listed, pipe
 from descent.report.sections import label, weighted
 
+FORMS = {"difference": "differences", "ratio": "ratios", "log": "logarithms of ratios"}
+DUALS = {"adam": "Adam", "sgd": "plain ascent", "nupi": "nuPI"}
+RESILIENCE = {"slacks": "slacks", "decay": "dual weight decay", "none": "no resilience"}
+PAPERS = "differences, Adam, slacks or dual weight decay, no margin"
 SAME = ["dataset", "arm", "layers", "eps", "seed"]  # with one loss: a cell that two models share
 
 
@@ -58,18 +64,38 @@ def descent(cells: pd.DataFrame, places: Collection[tuple[str, str]], params: Pa
     behind = behind.set_axis(theirs.index).astype(bool)
     some, none, rest = theirs[behind], theirs[~behind & ~ever], theirs[~behind & ever]
     names = "; ".join(label(params, "models", model) for model in sorted(none["model"].unique()))
-    others = [f"in none of {len(none)} ({names})"] if len(none) else []
-    others += [f"in {rest['held'].sum()} of {len(rest)}" + (" of the rest" if others else "")] if len(rest) else []
-    said = listed(others)
-    if len(some):
-        said = f"in {some['held'].sum()} of the {len(some)} behind a verdict below" + (
-            f"; of those behind none, {said}" if said else ""
-        )
+    said = [f"{some['held'].sum()} of the {len(some)} behind a verdict"] if len(some) else []
+    said += [f"none of {len(none)} of {names}"] if len(none) else []
+    said += [f"{rest['held'].sum()} of {len(rest)}" + (" others" if said else "")] if len(rest) else []
     return (
-        "Every layer that is asked to lowers the loss, on validation data, in "
-        f"**{ours['held'].sum()} of {len(ours)} {label(params, 'arms', params.comparison.ours)} models**. Of "
-        f"models of plain training (*ERM*), whose layers are not asked to, they do {said}."
+        "Every layer lowers the loss, on validation data, in "
+        f"**{ours['held'].sum()} of {len(ours)} {label(params, 'arms', params.comparison.ours)} models**, and, "
+        f"unasked, of plain training's (*ERM*) in {listed(said)}."
     )
+
+
+def solvers(folders: Sequence[Path], places: Collection[tuple[str, str]], params: Params) -> str:
+    """How the constrained models that verdicts rest on were trained, in a sentence: the form of the constraints,
+    the duals' optimiser and the resilience, each with the models that had it.
+
+    Args:
+        places: as of descent.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for folder in folders:
+        own = config.load(folder / "params.yaml")
+        for dataset, model in sorted(place for place in places if place in _trained_in(own)):
+            problem = own.problem(dataset, model)
+            words = (
+                f"{FORMS[problem.constraint]}, {DUALS[problem.dual_optimizer]}, {RESILIENCE[problem.resilience]}"
+            )
+            found.setdefault(words, {})[label(params, "models", model)] = None
+    told = [f"{words} ({listed(list(models))})" for words, models in found.items()]
+    return f"Their constraints: {'; '.join(told)}; the paper's: {PAPERS}." if told else ""
+
+
+def _trained_in(own: Params) -> set[tuple[str, str]]:
+    return {(dataset, model) for task, model in own.models_in_use for dataset in getattr(own, task).datasets}
 
 
 def each_once(cells: pd.DataFrame) -> pd.DataFrame:

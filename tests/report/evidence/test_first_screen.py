@@ -11,6 +11,7 @@ from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.report import first_screen, trained
 from tests.fakes.cards import card
+from tests.fakes.results import fake_params
 from tests.fakes.runs import AVERAGES, MODELS, part
 
 
@@ -19,9 +20,10 @@ def publish(folder: Path, margin: float = 0.0) -> None:
     folder.mkdir(exist_ok=True)
     cells = [{"experiment": "video", "dataset": name, "model": "ut", "varied": ""} for name in ("avenue", "ucsd")]
     pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
-    arms = {"constrained": {"margin": margin}}
-    budget = {"video": {"models": {"ut": {"arms": arms}}}}
-    (folder / "params.yaml").write_text(yaml.safe_dump({"profile": "small", "profiles": {"small": budget}}))
+    arms = {"constrained": {"margin": margin, "dual_optimizer": "nupi", "dual_lr": 0.01}}
+    params = fake_params({"profiles.demo.video.models.ut.arms": arms}).model_dump(mode="json")
+    del params["components"]
+    (folder / "params.yaml").write_text(yaml.safe_dump(params))
 
 
 def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
@@ -40,7 +42,7 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
 ) -> None:
     folder = tmp_path / "small-1"
     told = screen(params, card(), made_up, folder).split("\n\n")
-    outcome, sentence, picture, verdicts, legend, summary, hidden, end, scope = told
+    outcome, sentence, solvers, picture, verdicts, legend, summary, hidden, end, scope = told
     assert outcome == (
         "**Of the paper's claims 3 were chosen as primary before the runs; 1 is reproduced on real data** "
         "(1 cannot tell, 1 not tested, up to 27 settings and 8 seeds a claim)."
@@ -54,7 +56,8 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
         (0 if held == "none" else int(held), int(n))
         for held, n in re.findall(r"(\d+|none) of (?:the )?(\d+)", sentence)
     ]
-    assert "behind a verdict below" in sentence, "those of UT"
+    assert "behind a verdict" in sentence, "those of UT"
+    assert solvers.startswith("Their constraints: differences, nuPI, slacks (UT); the paper's: differences, Adam,")
     cells = cells_table(made_up, params)
     cells = cells[(cells["experiment"] == "video") & cells["trained"].astype(bool)]
     own = [cells[cells["arm"] == arm]["descending"].astype(bool) for arm in ("constrained", "unconstrained")]
