@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from dvc.repo import Repo
 
 from descent.io import core_yaml
+from descent.models.parts.inputs import VideoInputs
 from tests.newcomer import readme
 
 SOUGHT = ("What it costs", "My own data", "My own model, arm, shift, figure", "Use a trained model", "What failed")
@@ -68,3 +70,29 @@ def test_the_picture_of_the_dag_is_that_of_dvc_yaml() -> None:
     graph = Repo(str(readme.ROOT)).index.graph
     edges = {tuple(stage.name.partition("@")[0] for stage in (before, after)) for after, before in graph.edges}
     assert set(re.findall(r"^    (\w+) --> (\w+)$", readme.text(), re.MULTILINE)) == edges
+
+
+def test_the_model_that_it_shows_learns_what_it_is_told_to(tmp_path: Path) -> None:
+    """As the contract of models has it: every layer's state, the first the input's own, and cells of their own."""
+    [code] = [
+        block for block in re.findall(r"```python\n(.*?)```", readme.text(), re.DOTALL) if "def build" in block
+    ]
+    shown: dict[str, Any] = {"__name__": "linear"}
+    exec(compile(code, "README.md", "exec"), shown)
+    [values] = [block for block in re.findall(r"```yaml\n(.*?)```", readme.text(), re.DOTALL) if "linear" in block]
+    (tmp_path / "params.yaml").write_text(values)
+    settings = shown["Settings"](**core_yaml.read(tmp_path / "params.yaml")["models"]["linear"])
+    inputs = VideoInputs(4, "")
+    net = shown["build"](settings, None, inputs, 3, [0, 1])
+    noisy = torch.rand(2, 5, 6, shown["width"](settings, None, inputs))
+    states = net.states(noisy)
+    assert len(states) == 4 and all(torch.equal(net.readout(state), noisy) for state in states), (
+        "zero at the start"
+    )
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+    for _ in range(50):
+        optimizer.zero_grad()
+        net.readout(net.states(noisy)[-1])[0].square().mean().backward()
+        optimizer.step()
+    ours, other = (net.readout(net.states(noisy)[-1])[cell].square().mean() for cell in (0, 1))
+    assert ours < 0.1 * other and torch.equal(other, noisy[1].square().mean()), "no cell has another's weights"
