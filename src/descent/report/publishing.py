@@ -9,10 +9,19 @@ from descent.analysis import cell_scores, effects, epochs, grounds, kinds, level
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
-from descent.report import bounded_steps, evidence, paper_size, programme, published, reproduction, solver
+from descent.report import (
+    bounded_steps,
+    evidence,
+    paper_size,
+    programme,
+    published,
+    readings,
+    reproduction,
+    solver,
+)
 
 README = Path("README.md")
-BLOCK = re.compile(r"(<!-- (?P<name>evidence|size|bounds) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (?P<name>evidence|size|bounds|readings) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
 
 
 def publish(params: Params) -> Path:
@@ -86,7 +95,11 @@ def begin_readme(root: Path, params: Params) -> None:
     params = programme.leading(root, params) or params
     together, alone = programme.parted(root, params.profile)
     folders = [*together, *alone]
-    words = {"size": paper_size.table(folders, params), "bounds": bounded_steps.tables(folders, params)}
+    words = {
+        "size": paper_size.table(folders, params),
+        "bounds": bounded_steps.tables(folders, params),
+        "readings": readings.table(folders, params),
+    }
     if together:
         words["evidence"] = programme.write(root, params)
 

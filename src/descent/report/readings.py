@@ -1,0 +1,66 @@
+"""Whether what is found hangs on what the paper leaves open: every published study of other readings."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from descent import config
+from descent.analysis import grounds
+from descent.analysis.wording import UNKNOWN, gain
+from descent.config import Params
+from descent.report.markdown import pipe
+from descent.report.sections import label
+
+READINGS = "controls_readings_"  # what the names of their studies begin with
+CONTROLS = "controls.csv"
+HEADER = (
+    "run",
+    "model",
+    "data set",
+    "layers",
+    "reading",
+    "gain out of distribution, %",
+    "gain in distribution, %",
+    "constraints hold",
+    "lost, constrained / plain",
+)
+
+
+def table(folders: Sequence[Path], params: Params) -> str:
+    """A row for each reading of each such study; empty where none is published.
+
+    It says what constraints gain over plain training of the same reading (of texts and language models accuracy,
+    in points), with Student's 95 % interval over seeds, and in how many cells they hold on validation data.
+    """
+    rows = [row for folder in folders for row in _rows(folder, params)]
+    return pipe(HEADER, rows) if rows else ""
+
+
+def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
+    names = [name for name in grounds.parameters(folder)["studies"] if name.startswith(READINGS)]
+    if not names:
+        return
+    own = config.load(folder / "params.yaml")
+    found = pd.read_csv(folder / CONTROLS, dtype={"varied": str}).fillna({"varied": ""})
+    for name in names:
+        study = own.studied(name)
+        rows = found[found["study"] == name].set_index(["arm", "varied"])
+        for word in study.variants():
+            ours = rows.loc[params.comparison.ours, word]
+            plain = rows.loc[params.comparison.baseline, study.plainly(word)]
+            yield [
+                f"[{folder.name}]({(folder / 'REPORT.md').as_posix()})",
+                label(params, "models", study.model),
+                label(params, f"tasks.{study.task}.datasets", study.dataset),
+                study.layers or max(own.model_budget(study.model)["layers"]),
+                word,
+                *(_gain(ours, of, bool(ours["lost"] or plain["lost"])) for of in ("gain_out", "gain_in")),
+                f"{ours['feasible'] * ours['trained']:.0f} of {ours['trained']:.0f}",
+                f"{ours['lost']:.0f} / {plain['lost']:.0f} of {plain['trained']:.0f}",
+            ]
+
+
+def _gain(row: pd.Series, of: str, lost: bool) -> str:
+    """Nothing where a cell is lost: it scores as the map to zero, and would tell of nothing else."""
+    return UNKNOWN if lost else gain(row[of], (row[f"{of}_low"], row[f"{of}_high"]), int(row[f"{of}_seeds"]))
