@@ -91,7 +91,7 @@ def solvers(folders: Sequence[Path], places: Collection[tuple[str, str]], params
             )
             found.setdefault(words, {})[label(params, "models", model)] = None
     told = [f"{words} ({listed(list(models))})" for words, models in found.items()]
-    return f"Their constraints: {'; '.join(told)}; the paper's: {PAPERS}." if told else ""
+    return f"Constraints behind the verdicts: {'; '.join(told)}; the paper's: {PAPERS}." if told else ""
 
 
 def _trained_in(own: Params) -> set[tuple[str, str]]:
