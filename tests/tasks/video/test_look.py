@@ -18,6 +18,7 @@ from descent.tasks.video.data import Sequences, load
 from descent.tasks.video.references import Map, identity
 from tests.fakes.core import enter_project, evaluate_cells, item_of, serially, small_params, train_cells
 from tests.fakes.video import noise
+from tests.fakes.vit import BUDGET, vit_params
 
 TOKENS, TOKEN, SIZE, PATCH = 3, 1, 12, 4
 FRAMES = noise(TOKENS, seed=3, height=SIZE, width=SIZE)
@@ -40,6 +41,18 @@ def test_the_patches_of_a_scene_are_its_frame() -> None:
     torch.testing.assert_close(own.pixels(3 * own.clean)[0, 0], 3 * frame)  # not clipped
     whole = look.Scene(frame[None, None], 1, 0)
     torch.testing.assert_close(whole.frame(Pixels().pictures(whole.clean)[0]), frame)
+
+
+@pytest.mark.parametrize("tokens", [TOKENS, 10])
+def test_of_a_model_that_sees_frames_the_middle_one_is_shown_however_long_a_sequence_is(
+    tokens: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared = enter_project(tmp_path / "project", monkeypatch)
+    params = vit_params({f"{BUDGET}.tokens": tokens})
+    found = look._scene(params, prepared, item_of(params, "video", "ucsd", "vit"))
+    frames = np.load(prepared.folder / "test.npy")
+    np.testing.assert_array_equal(255 * found.clean[0, 0], frames[len(frames) // 2])
+    assert (found.tokens, found.token) == (1, 0)
 
 
 def test_a_strip_holds_the_answers_and_scikit_images_psnr() -> None:

@@ -82,20 +82,18 @@ def _by_arm(params: Params, prepared: Prepared, item: Item) -> Iterator[tuple[st
 
 
 def _scene(params: Params, prepared: Prepared, item: Item) -> Scene:
-    """The middle frame of the middle sequence of the test set, as a model's inputs have it."""
+    """The middle frame of the middle sequence of the test set; the middle frame of all where a model sees single
+    ones, whose clips may be shorter than a sequence."""
     model = item.cells[0].model
     budget = budget_of(params, model).model_copy(update={"test_inputs": None})
     inputs = TASKS[load("models", model).INPUTS].inputs(prepared, budget, "test")
-    starts = prepared.sequences("test", budget.tokens).starts
-    token = budget.tokens // 2
-    middle = len(starts) // 2
     in_sequences = isinstance(inputs, Sequences)
     if in_sequences:
-        index = middle * inputs.places + np.arange(inputs.places)
+        index = len(inputs.starts) // 2 * inputs.places + np.arange(inputs.places)
     else:
-        index = np.flatnonzero(inputs.places == starts[middle] + token)
+        index = np.array([len(inputs) // 2])
     clean = inputs.gather(index)[None].to(item.feed.device).float() / 255
-    return Scene(clean, budget.tokens, token) if in_sequences else Scene(clean, 1, 0)
+    return Scene(clean, budget.tokens, budget.tokens // 2) if in_sequences else Scene(clean, 1, 0)
 
 
 def _strips(models: Sequence[nn.Module], scene: Scene, noisy: Sequence[Tensor], levels: Sequence[float]) -> Arrays:
