@@ -70,6 +70,16 @@ def test_an_arm_that_enforces_nothing_has_no_word_on_it_and_epochs_are_kept_of_s
     assert "loss_epoch" not in set(written(tmp_path / "other", [0.0] * 8, seed=1)["metric"])
 
 
+def test_an_epoch_in_which_a_violation_is_no_number_is_not_feasible(tmp_path: Path) -> None:
+    written(tmp_path / "cell", [0.0] * EPOCHS)
+    path = tmp_path / "cell" / "history.csv"
+    log = pd.read_csv(path)
+    log.loc[(log["epoch"] == 3) & (log["layer"] == 1), "violation_validation"] = np.nan
+    log.to_csv(path, index=False)
+    table = pd.DataFrame(rows(Stored(path.parent), CELL, tolerance=0.02, warmup=1))
+    assert one(table, "feasible_epochs") == pytest.approx(2 / 7)
+
+
 def test_epochs_that_a_lost_cell_did_not_reach_are_not_feasible_and_not_active(tmp_path: Path) -> None:
     table = written(tmp_path / "cell", [0.0, *[1.0] * 7], epochs=2 * EPOCHS, epoch=3)
     assert one(table, "feasible_epochs") == pytest.approx(3 / 15)

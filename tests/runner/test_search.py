@@ -140,6 +140,7 @@ def test_a_trial_is_ranked_by_its_violation_first_and_by_its_loss_among_those_th
         "better": (-0.3, 0.4),
         "missed": (0.3, 0.1),
         "missed more": (0.5, 0.1),
+        "no number": (math.nan, 0.1),
     }
     for name, (violation, loss) in cells.items():
         place = store.folder(name)
@@ -148,6 +149,7 @@ def test_a_trial_is_ranked_by_its_violation_first_and_by_its_loss_among_those_th
         (place / "history.csv").write_text(f"epoch,layer,loss_validation,violation_validation,multiplier\n{lines}")
         (place / "cell.json").write_text(json.dumps({"epoch": 1, "diverged": False}))
     ranks = {name: rank(name, tolerance=0.02) for name in cells}
-    assert sorted(ranks, key=ranks.get) == ["better", "tight", "missed", "missed more"]
+    assert sorted(ranks, key=ranks.get) == ["better", "tight", "missed", "missed more", "no number"]
+    assert rank("no number", tolerance=0.02) == math.inf
     (store.folder("better") / "cell.json").write_text(json.dumps({"epoch": 1, "diverged": True}))
     assert rank("better", tolerance=0.02) == math.inf

@@ -46,8 +46,9 @@ def _all(stored: Stored, cell: Cell, tolerance: float, warmup: int) -> Iterable[
         yield _row(cell, "active", (last.mean() > 0).any())
         yield _row(cell, "multiplier_oscillation", _swing(last).max())
     if "violation_validation" in by and stored.epochs > warmup:
-        worst = by["violation_validation"].iloc[warmup:].max(axis=1)
-        # Of all that were asked for: a lost cell held nothing in those that it did not reach.
+        worst = by["violation_validation"].iloc[warmup:].max(axis=1, skipna=False)
+        # Of all that were asked for: a lost cell held nothing in those that it did not reach, and no layer holds
+        # a constraint whose violation is no number.
         yield _row(cell, "feasible_epochs", (worst <= tolerance).sum() / (stored.epochs - warmup))
     if cell.seed == SHOWN_SEED:
         for metric, column in BY_EPOCH.items():

@@ -23,11 +23,11 @@ def rank(name: str, tolerance: float) -> float:
     """What a trial is ranked by, the smaller the better: by its violation first, then by f_L.
 
     A trial within the tolerance counts with f_L alone, below 0.5 once squashed to x / (1 + x) / 2; any other with
-    0.5 and its violation squashed likewise. Infinite where it diverged.
+    0.5 and its violation squashed likewise. Infinite where it diverged, or a violation is no number.
     """
     stored = Stored(store.folder(name))
     loss, missed = stored.validation_loss, stored.missed(tolerance)
-    if not math.isfinite(loss):
+    if not math.isfinite(loss + missed):
         return math.inf
     return loss / (1 + loss) / 2 if missed == 0 else 0.5 + missed / (1 + missed) / 2
 

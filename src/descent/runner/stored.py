@@ -56,11 +56,13 @@ class Stored:
         return losses[-1] if losses and not self.record["diverged"] else math.inf
 
     def missed(self, tolerance: float) -> float:
-        """By how much the worst violation on validation data exceeds a tolerance; 0 where nothing is enforced."""
+        """By how much the worst violation on validation data exceeds a tolerance; 0 where nothing is enforced,
+        infinite where a violation is no number."""
         reported = self.reported
         if "multiplier" not in reported or reported.empty:  # an arm that pays for violations is not held to them
             return 0.0
-        return max(0.0, float(reported["violation_validation"].max()) - tolerance)
+        worst = float(reported["violation_validation"].max(skipna=False))
+        return math.inf if math.isnan(worst) else max(0.0, worst - tolerance)
 
     @property
     def weights(self) -> dict[str, Any]:
