@@ -104,6 +104,13 @@ def test_of_a_video_and_its_extracted_frames_the_video_is_taken(tmp_path: Path) 
     assert [clip.files[0].suffix for clip in find_clips(folder)] == [".avi"]
 
 
+@pytest.mark.parametrize("second", ["training_videos/01.mp4", "training_videos/videos/01.avi"])
+def test_two_videos_of_one_clip_are_told(second: str, tmp_path: Path) -> None:
+    folder = make_tree(tmp_path / "avenue", ["training_videos/01.avi", second, "testing_videos/01.avi"])
+    with pytest.raises(UserError, match=rf"several videos of clip 01 \(training_videos/01.avi, {second}\)"):
+        find_clips(folder)
+
+
 def test_a_source_without_clips_is_told(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"folders train\* and test\*"):
         find_clips(make_tree(tmp_path, ["holidays/1.jpg"]))

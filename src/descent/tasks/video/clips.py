@@ -3,7 +3,7 @@
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -52,7 +52,8 @@ def find_clips(folder: Path, part: str | None = None) -> list[Clip]:
         part: a sub-folder of the tree, at any depth, to look in.
 
     Raises:
-        UserError: no manifest, no such part, no clip, or several data sets side by side and no `part`.
+        UserError: no manifest, no such part, no clip, several videos of one clip, or several data sets side by
+            side and no `part`.
     """
     root, paths = manifest.read(folder)
     groups: dict[_Place, list[str]] = defaultdict(list)
@@ -96,7 +97,7 @@ def _is_video(clip: Clip) -> bool:
     return clip.files[0].suffix.lower() in manifest.VIDEOS
 
 
-def _check(name: str, groups: Iterable[_Place], part: str | None) -> None:
+def _check(name: str, groups: Mapping[_Place, list[str]], part: str | None) -> None:
     trees = sorted({place.tree or "." for place in groups})
     if not trees:
         where = "the source" if part is None else f"the part {part} of the source"
@@ -106,6 +107,9 @@ def _check(name: str, groups: Iterable[_Place], part: str | None) -> None:
         )
     if len(trees) > 1:
         raise UserError(f"{name}: several data sets in one source ({', '.join(trees)}); choose one with `part`")
+    for place, paths in groups.items():
+        if place.video and len(paths) > 1:
+            raise UserError(f"{name}: several videos of clip {place.clip} ({', '.join(paths)}): keep one of them")
 
 
 def _below(path: str, part: str | None) -> PurePosixPath:
