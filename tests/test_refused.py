@@ -38,6 +38,7 @@ def refused(folder: Path, text: str | None = None, changes: dict[str, Any] | Non
         ({f"{BUDGET}.layers": 3}, f"{BUDGET}.layers", "array"),
         ({f"{BUDGET}.layers": []}, f"{BUDGET}.layers", "at least 1 item"),
         ({f"{BUDGET}.seeds": []}, f"{BUDGET}.seeds", "at least 1 item"),
+        ({f"{BUDGET}.seeds": [2**32 - 1]}, f"{BUDGET}.seeds.0", "less than or equal to 4294967289"),
         ({"video": None}, "video", "object"),
         ({"arms": []}, "arms", "at least 1 item"),
         ({"video.evaluation.gammas": []}, "video.evaluation.gammas", "at least 1 item"),

@@ -12,7 +12,8 @@ from descent.errors import UserError
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
-Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
+SEEDS = 2**32 - 7  # the largest seed: beyond it begin the keys of other streams (training.noise, tasks.video.data)
+Seed = Annotated[int, Field(ge=0, le=SEEDS)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Checksum = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Place = Annotated[str, Field(pattern=r"^[^\x00]+$")]  # a path, an address, a repository

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from descent.schema import SEEDS
+from descent.tasks.video.data import CLIPS
 from descent.training.noise import (
     DROPOUT,
+    RESAMPLES,
     TEST,
     VALIDATION,
     WEIGHTS,
@@ -36,6 +39,10 @@ def test_streams_of_different_purposes_never_meet() -> None:
     keys = batches + others + [(*key, DROPOUT) for key in batches]
     assert len({drawn(*key) for key in keys}) == len(keys)
     assert drawn(*keys[5]) == drawn(*keys[5])
+
+
+def test_no_seed_begins_the_key_of_another_stream() -> None:
+    assert min(VALIDATION, TEST, WEIGHTS, RESAMPLES, CLIPS) == SEEDS + 1
 
 
 def test_the_global_stream_is_lent_and_given_back() -> None:

@@ -9,7 +9,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 # The first number of a key where it is no training seed: streams that must never meet the noise of a batch,
-# (seed, epoch, step). Keys are filled up with zeros, so that (seed, 2) would be (seed, 2, 0).
+# (seed, epoch, step). Keys are filled up with zeros, so that (seed, 2) would be (seed, 2, 0). All are above
+# schema.SEEDS, the largest seed.
 VALIDATION = 2**32 - 1
 TEST = 2**32 - 2
 WEIGHTS = 2**32 - 3
