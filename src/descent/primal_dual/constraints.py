@@ -1,4 +1,5 @@
-"""The descent constraints of problem (2), on batch means, in three forms with the same feasible set."""
+"""The descent constraints of problem (4), which the paper's text calls (2), on batch means, in three forms with
+the same feasible set."""
 
 import torch
 from jaxtyping import Float

@@ -8,7 +8,7 @@ from descent.schema import Count, NonNegative, Positive, Schema, Share
 
 
 class Problem(Schema):
-    """Problem (2) with its cap, and how Algorithm 1 solves it."""
+    """Problem (4), which the paper's text calls (2), with its cap, and how Algorithm 1 solves it."""
 
     alpha: Share
     R0: Positive
