@@ -90,6 +90,14 @@ def test_the_lagrangian_is_deep_supervision_with_the_effective_weights(cap_layer
     assert (weights < 0).any(), "some layer's loss is raised"
 
 
+def test_where_no_gradient_reaches_the_layer_before_the_effective_weights_are_the_multipliers() -> None:
+    problem = small_problem(alpha=0.3, R0=1.7, through_previous=False)
+    f, multipliers = normal(3, 7).exp(), normal(3, 7, seed=1).abs()
+    expected = multipliers.clone()
+    expected[:, -1] += 1
+    torch.testing.assert_close(logged_weights(multipliers, f, problem), expected)
+
+
 def test_the_multipliers_get_no_gradient_from_the_primal_loss() -> None:
     multipliers = torch.ones(1, 3, requires_grad=True)
     f = torch.ones(1, 3, requires_grad=True)

@@ -26,14 +26,20 @@ class Settings(Problem):
 class Arm(Base):
     """Algorithm 1: minimise the Lagrangian over the weights, ascend in lambda, descend in u.
 
-    Per batch, from the same forward: v = violations(f); the weights step on f_L + lambda v; then
-    u <- [u - Adam(rho u - lambda)]_+ and lambda <- [lambda + Adam(v - u)]_+, both from the old (lambda, u).
+    Per batch, from the same forward: v = violations(f); the weights step on f_L + lambda v; then, both from the
+    old (lambda, u) and by the optimisers that the settings name, of which the paper's is Adam,
+
+    resilience   u                                   lambda
+    slacks       u <- [u - step(rho u - lambda)]_+   lambda <- [lambda + step(v - u)]_+
+    decay        u = 0                               lambda <- [lambda + step(v - lambda / rho)]_+
+    none         u = 0                               lambda <- [lambda + step(v)]_+
+
     With `dual_mean` the duals look at a running mean of f, since a ratio of batch means is biased.
     During the `warmup_epochs` the weights step on f_L alone and the duals rest.
     """
 
     def __init__(self, settings: list[Settings], layers: int, device: torch.device) -> None:
-        """Of a stack: one problem whose alpha, R0, rho and dual rate are a column of the cells' own."""
+        """Of a stack: one problem whose alpha, R0, rho and dual_lr are tensors (cells, 1), a row a cell."""
         self.problem = problem = columns(settings, COLUMNS, device)
         self.warmup_epochs = problem.warmup_epochs
         shape = (len(settings), layers + 1)
@@ -83,8 +89,9 @@ class Arm(Base):
         """The multipliers and the effective weights w_l = dL / df_l of the step that was made.
 
         The Lagrangian is deep supervision with learned weights: of the difference form w_L = 1 + lambda_L and
-        w_l = lambda_l - (1 - alpha - margin) lambda_{l+1}, of the others the derivative at f, of the logarithms'
-        in units of f_L. Where w_l < 0 the gradient raises f_l, the inflation that only R0 stops.
+        w_l = lambda_l - (1 - alpha - margin) lambda_{l+1}, or lambda_l alone without `through_previous`; of the
+        others the derivative at f, of the logarithms' in units of f_L. Where w_l < 0 the gradient raises f_l, the
+        inflation that only R0 stops.
         """
         scale = self.f.detach()[:, -1:] if self.problem.constraint == "log" else 1.0
         self.steps += 1
