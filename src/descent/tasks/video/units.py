@@ -45,7 +45,6 @@ def rows(units: Units, cell: Cell, found: Sweep, swept: Sequence[float], index: 
             "ssim": similarity,
         }
         for metric, value in last.items():
-            if not (
-                metric in ("psnr", "ssim") and not math.isfinite(value)
-            ):  # no error, or patches below a window
+            # A PSNR without error and the SSIM of patches below a window are missing rows.
+            if metric not in ("psnr", "ssim") or math.isfinite(value):
                 yield test | {"layer": cell.layers, "metric": metric, "value": value}
