@@ -51,7 +51,7 @@ def patched(frames: np.ndarray) -> np.ndarray:
 
 def whole(name: str, frames: np.ndarray, level: float) -> np.ndarray:
     shift = apply_of(PARAMS, name)
-    view = View(Frames(frames, np.zeros(12, int), np.arange(12)), [shift])
+    view = View(Frames(frames, np.zeros(12, int), np.arange(12), None), [shift])
     seen = view.read(np.arange(12))[None].float() / 255
     return 255 * view.of_model(shift(seen, torch.tensor([level]), STREAM, 0.2), shift)[0].numpy()
 

@@ -76,6 +76,20 @@ def test_a_resample_draws_clips_or_of_few_clips_blocks_of_sixty_frames(folder: P
     assert video.load(folder).whole("train").item.tolist() == 11 * [0] + 17 * [1]
 
 
+def test_a_block_is_the_same_whatever_is_drawn_and_whoever_sees_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(video, "BLOCK", 6)
+    prepared = video.load(folder)
+    every = prepared.whole("train").item
+    assert every.tolist() == 6 * [0] + 5 * [1] + 6 * [2] + 6 * [3] + 5 * [4]
+    for seed in range(5):
+        some = prepared.whole("train", limit=9, seed=seed)
+        assert some.item.tolist() == every[some.places].tolist()
+    sequences = prepared.sequences("train", 3)
+    assert sequences.item[:: sequences.places].tolist() == every[sequences.starts].tolist()
+
+
 def test_a_clip_shorter_than_a_sequence_is_named(folder: Path) -> None:
     with pytest.raises(UserError, match=r"clip test2 \(test\) has 4 frames.*tokens=5"):
         video.load(folder).sequences("test", TOKENS)

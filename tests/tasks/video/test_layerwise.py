@@ -35,7 +35,7 @@ class Halving(Denoiser):
 def measured() -> tuple[Halving, np.ndarray]:
     frames, used = noise(9, seed=0, height=SIZE, width=SIZE), [0, 4, 8]
     model = Halving(torch.from_numpy(frames[used])[None].float() / 255)
-    inputs = Frames(frames, np.zeros(9, int), np.arange(9))
+    inputs = Frames(frames, np.zeros(9, int), np.arange(9), None)
 
     def apply(clean: Tensor, level: Tensor, stream: object, sigma: float) -> Tensor:
         return clean + sigma * level[:, None, None, None] * stream.normal(1, *clean.shape[1:])
@@ -79,6 +79,12 @@ def test_patches_below_the_window_have_no_ssim() -> None:
     frames = noise(3, seed=1, height=6, width=6)
     model = Halving(torch.from_numpy(frames)[None].float() / 255)
     found = qualities(
-        model, Frames(frames, np.zeros(3, int), np.arange(3)), (0.0,), lambda x, *_: x + 0.1, 1.0, EVALUATION, CPU
+        model,
+        Frames(frames, np.zeros(3, int), np.arange(3), None),
+        (0.0,),
+        lambda x, *_: x + 0.1,
+        1.0,
+        EVALUATION,
+        CPU,
     )
     assert {row["metric"] for row in rows(found[:, 0], 0.0)} == {"rmse_layer", "psnr_layer"}

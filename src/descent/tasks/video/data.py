@@ -77,13 +77,20 @@ class Frames:
     """Whole frames, one by one: no time."""
 
     frames: UInt8[np.ndarray, "frames size size"]
-    clip: Int[np.ndarray, " used"]  # number of the clip that each frame in use is in
-    places: Int[np.ndarray, " used"]  # where each frame in use stands among all
+    clips: Int[np.ndarray, " split"]  # number of the clip that each frame of the split is in
+    where: Int[np.ndarray, " split"]  # where it stands among all
+    subset: Int[np.ndarray, " used"] | None  # numbers of the frames in use; None: all
+
+    @property
+    def places(self) -> Int[np.ndarray, " used"]:
+        """Where each frame in use stands among all."""
+        return self.where if self.subset is None else self.where[self.subset]
 
     @property
     def item(self) -> Int[np.ndarray, " used"]:
         """What a resample of the test set draws: the number of each frame's clip, or block of a clip."""
-        return _items(self.clip, self.places)
+        every = _items(self.clips, self.where)
+        return every if self.subset is None else every[self.subset]
 
     def __len__(self) -> int:
         return len(self.places)
@@ -155,11 +162,9 @@ class Prepared:
     def whole(self, split: str, limit: int | None = None, seed: int = 0) -> Frames:
         """All frames of a split, or as many of them as `limit` says, as in `sequences`."""
         clips = self.clips[split]
-        places = np.concatenate([first + np.arange(count) for _, first, count in clips])
+        where = np.concatenate([first + np.arange(count) for _, first, count in clips])
         numbers = np.repeat(np.arange(len(clips)), [count for *_, count in clips])
-        chosen = _subset(len(places), limit, seed)
-        chosen = np.arange(len(places)) if chosen is None else chosen
-        return Frames(self._array(split), numbers[chosen], places[chosen])
+        return Frames(self._array(split), numbers, where, _subset(len(where), limit, seed))
 
     def _array(self, split: str) -> UInt8[np.ndarray, "frames size size"]:
         return np.load(self.folder / ARRAYS[split], mmap_mode="r")
