@@ -80,12 +80,12 @@ class Arm(Base):
         if (fresh := self.problem.dual_forward == "fresh") or self.problem.dual_mean:
             f = again() if fresh else self.f.detach()
             v = self._of_mean(f) if self.problem.dual_mean else violations(f, self.problem)
-        self._log()
+        self._record()
         gap = v - self.slacks.value.data  # of the old u: both halves of a dual step start from the same point
         self.slacks.descend(self.multipliers.value)
         self.multipliers.ascend(gap, alive)
 
-    def _log(self) -> None:
+    def _record(self) -> None:
         """The multipliers and the effective weights w_l = dL / df_l of the step that was made.
 
         The Lagrangian is deep supervision with learned weights: of the difference form w_L = 1 + lambda_L and
