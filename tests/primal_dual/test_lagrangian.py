@@ -45,6 +45,26 @@ def test_the_three_forms_have_the_same_feasible_set() -> None:
     assert torch.equal(signs[0], signs[1]) and torch.equal(signs[0], signs[2]) and signs[0].any()
 
 
+@pytest.mark.parametrize("through", [True, False])
+@pytest.mark.parametrize("cap_layer", [0, 1])
+def test_logarithms_of_ratios_are_differences_of_logarithms(through: bool, cap_layer: int) -> None:
+    """In value and in slope, for cells of unlike alpha and R0 too."""
+    one = small_problem(alpha=0.3, R0=1.7, constraint="log", cap_layer=cap_layer, through_previous=through)
+    column = {"alpha": torch.tensor([[0.1], [0.3], [0.6]]), "R0": torch.tensor([[0.5], [1.7], [9.0]])}
+    weights = normal(3, 7, seed=1)
+    for problem in (one, one.model_copy(update=column)):
+        f, same = (3 * normal(3, 7)).exp().requires_grad_(), (3 * normal(3, 7)).exp().requires_grad_()
+        logs = same.log()
+        before = logs[:, cap_layer:-1] if through else logs[:, cap_layer:-1].detach()
+        expected = torch.zeros_like(logs)
+        expected[:, cap_layer] = logs[:, cap_layer] - torch.as_tensor(problem.R0).log().squeeze()
+        expected[:, cap_layer + 1 :] = logs[:, cap_layer + 1 :] - before - torch.as_tensor(1 - problem.alpha).log()
+        found = violations(f, problem)
+        torch.testing.assert_close(found, expected)
+        slopes = [torch.autograd.grad((weights * v).sum(), of) for v, of in ((found, f), (expected, same))]
+        torch.testing.assert_close(*slopes)
+
+
 @pytest.mark.parametrize("constraint", ["difference", "ratio", "log"])
 def test_a_margin_is_enforced_and_not_asked_for(constraint: str) -> None:
     f, wide = torch.tensor(F), small_problem(alpha=0.2, R0=2.0, constraint=constraint, margin=0.1)

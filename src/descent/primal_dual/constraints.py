@@ -14,7 +14,7 @@ def violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tenso
     constraint   the cap on the initial value   descent, l > k
     difference   v_k = f_k - R0                 v_l = f_l - (1 - alpha) f_{l-1}
     ratio        v_k = f_k / R0 - 1             v_l = f_l / f_{l-1} - (1 - alpha)
-    log          v_k = log f_k - log R0         v_l = log f_l - log f_{l-1} - log(1 - alpha)
+    log          v_k = log(f_k / R0)            v_l = log(f_l / f_{l-1} / (1 - alpha))
 
     v_l = 0 below the cap; with a margin m, alpha + m stands for alpha and R0 (1 - m) for R0. The difference of
     means is linear in f, hence unbiased under mini-batches; the two others have no scale: a multiplier means the
@@ -34,8 +34,8 @@ def violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tenso
         cap = first / most - 1
         descents = following / previous - keep
     else:
-        cap = _log(first) - _log(most, f)
-        descents = _log(following) - _log(previous) - _log(keep, f)
+        cap = (first / most).log()
+        descents = (following / previous / keep).log()
     # Zeros below the cap, so that entry l is layer l's wherever the cap stands.
     return torch.cat([torch.zeros_like(f[:, :k]), cap, descents], dim=1)
 
@@ -43,7 +43,3 @@ def violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tenso
 def relative_violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tensor, "cells depth"]:
     """v_l as a share of its reference, f_k / R0 - 1 and f_l / f_{l-1} - (1 - alpha): what feasibility reads."""
     return violations(f, problem.model_copy(update={"constraint": "ratio", "margin": 0.0}))
-
-
-def _log(value: Tensor | float, like: Tensor | None = None) -> Tensor:
-    return torch.log(value if isinstance(value, Tensor) else torch.as_tensor(value, dtype=like.dtype))
