@@ -193,8 +193,8 @@ class Params(Declared):
         return study
 
     def valued(self, name: str) -> bool:
-        """Whether the profile in use has values for what a study varies, or it varies nothing."""
-        return self.varies(name) is None or bool(self.budget.studies.get(name, {}).get("values"))
+        """Whether what a study varies has values, its own or those of the profile in use, or it varies nothing."""
+        return self.varies(name) is None or bool(self._study(name)["values"])
 
     def runs(self, study: Study) -> bool:
         """Whether a study's data set and model are in use, or it runs alone; else its stages make nothing."""

@@ -84,11 +84,13 @@ def test_what_a_running_stage_removed_meanwhile_stops_nobody(monkeypatch: pytest
     assert pruning.prune(store.root(), [small_params(TINY)]) == (0, 4)
 
 
-def test_a_study_that_one_profile_alone_has_values_for_is_asked_of_that_one() -> None:
+@pytest.mark.parametrize("where", ["profiles.demo.studies.rates_ut", "study.rates_ut"])
+def test_a_study_is_asked_of_those_profiles_that_have_values_for_it_or_takes_its_own(where: str) -> None:
     rates = {"task": "video", "dataset": "ucsd", "model": "ut", "layers": 2, "eps": 0.1, "overrides": {}}
     rates |= {"arm": "constrained", "beside": ["unconstrained"], "vary": "lr"}
-    values = {"profiles.demo.studies.rates_ut": {"values": [0.001], "seeds": [0]}}
-    asked = small_params(TINY | {"study.rates_ut": rates, "studies": ["rates_ut"]} | values)
+    sections = {"study.rates_ut": rates, "profiles.demo.studies.rates_ut": {}}
+    sections[where] = sections[where] | {"values": [0.001], "seeds": [0]}
+    asked = small_params(TINY | sections | {"studies": ["rates_ut"]})
     item = train_cells(asked, "rates_ut")
     before = names()
     assert len(item.cells) == 2 and pruning.prune(store.root(), [asked]) == (2, 0) and names() == before
