@@ -97,6 +97,30 @@ def test_a_study_is_asked_of_those_profiles_that_have_values_for_it_or_takes_its
     assert pruning.prune(store.root(), [small_params(TINY | {"eps": 0.2})]) == (0, 2), "nobody else asks for them"
 
 
+def test_a_profile_too_short_for_a_grid_or_a_study_asks_for_nothing_of_it_unless_it_is_in_use() -> None:
+    """A study of a half of the epochs may leave one to another profile, the warm-up's."""
+    half = {"task": "video", "dataset": "ucsd", "model": "ut", "layers": 2, "eps": 0.1, "overrides": {}}
+    half |= {"arm": "constrained", "beside": ["unconstrained"], "vary": None, "times": 0.5}
+    whole = small_params(
+        TINY
+        | {"eps": 0.1, "study.half_ut": half, "studies": ["half_ut"]}
+        | {"profiles.demo.studies.half_ut": {"seeds": [0]}, "profiles.demo.video.epochs": 4}
+    )
+    for words in (ITEM, ["half_ut"]):
+        train_cells(whole, *words)
+    before, demo = names(), whole.profiles["demo"]
+    for epochs in (2, 1):
+        short = demo.model_copy(update={"video": demo.video.model_copy(update={"epochs": epochs})})
+        asked = whole.model_copy(update={"profiles": {"short": short, "demo": demo}})
+        assert pruning.prune(store.root(), [asked]) == (4, 0) and names() == before
+        with pytest.raises(UserError, match="warmup_epochs 1 leaves none of the 1 epochs to the duals"):
+            pruning.prune(store.root(), [asked.model_copy(update={"profile": "short"})])
+    wrong = short.video.model_copy(update={"models": {"ut": short.video.models["ut"] | {"lr": "fast"}}})
+    both = {"wrong": short.model_copy(update={"video": wrong}), "demo": demo}
+    with pytest.raises(UserError, match="lr: Input should be a valid number"):
+        pruning.prune(store.root(), [whole.model_copy(update={"profiles": both})])
+
+
 def test_a_profile_that_lacks_a_model_in_use_asks_for_nothing() -> None:
     """It cannot be run; who leaves a model out of it meets no fault here."""
     whole = small_params(TINY | {"eps": 0.1})

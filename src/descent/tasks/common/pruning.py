@@ -12,8 +12,10 @@ import math
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ from descent.tasks.common.items import readings, setting
 REFS = ("refs/heads", "refs/remotes", "refs/exps")  # the last are DVC's: finished, queued and running experiments
 IDENTITY = ("dataset", "model", "arm", "layers", "eps", "seed")
 FORGOTTEN = 7 * 24 * 3600  # seconds since an unfinished stack was written last: its cells' settings are not known
+MANY = 10**6  # epochs, of which no warm-up leaves none
 FREE = ""  # in place of a setting that params.yaml does not give
 
 
@@ -101,14 +104,42 @@ def _git(*words: str) -> str:
 def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
     """The identity of every cell that the profiles of a params.yaml ask for, each with its setting."""
     for own in filter(None, (_in(params, profile) for profile in params.profiles)):
+        in_use = own.profile == params.profile
         for task in TASKS:
             section = getattr(own, task)
-            for cell in (c for d in section.datasets for m in section.models for c in grid(own, task, d, m)):
-                yield _identity(vars(cell)), _values(own, cell, {})
+            for dataset, model in product(section.datasets, section.models):
+                yield from _trainable(own, model, partial(_of_grid, task, dataset, model), in_use)
         for name in filter(own.valued, own.studies):
-            study = own.studied(name)
-            for trained, cell in ((each, cell) for each, cells in readings(own, name) for cell in cells):
-                yield _identity(vars(cell)), _values(trained, cell, study.replaced(cell.arm, cell.varied) or {})
+            yield from _trainable(own, own.studied(name).model, partial(_of_study, name), in_use)
+
+
+def _of_grid(task: str, dataset: str, model: str, params: Params) -> Iterator[tuple[tuple, str]]:
+    for cell in grid(params, task, dataset, model):
+        yield _identity(vars(cell)), _values(params, cell, {})
+
+
+def _of_study(name: str, params: Params) -> Iterator[tuple[tuple, str]]:
+    study = params.studied(name)
+    for own, cells in readings(params, name):
+        for cell in cells:
+            yield _identity(vars(cell)), _values(own, cell, study.replaced(cell.arm, cell.varied) or {})
+
+
+def _trainable(
+    params: Params, model: str, ask: Callable[[Params], Iterator[tuple[tuple, str]]], in_use: bool
+) -> list[tuple[tuple, str]]:
+    """What a grid or a study asks for; nothing where a profile that is not in use has too few epochs for it.
+
+    Raises:
+        UserError: what is wrong with it is not that alone.
+    """
+    try:
+        return list(ask(params))
+    except UserError:
+        if in_use:
+            raise
+        list(ask(params.with_budget(model, {"epochs": MANY})))
+        return []
 
 
 def _in(params: Params, profile: str) -> Params | None:
