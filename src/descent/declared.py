@@ -123,6 +123,17 @@ class Declared(Schema):
         """The data sources, grids and budgets of the profile in use."""
         return self.profiles[self.profile]
 
+    @property
+    def lacking(self) -> list[str]:
+        """The data sets, models and tokenizers in use of which the profile in use says nothing."""
+        found: list[str] = []
+        for task in components.TASKS:
+            section, grids = getattr(self, task), getattr(self.budget, task)
+            found += [name for name in section.datasets if name not in self.budget.data]
+            found += [name for name in section.models if self._root(name) not in grids.models]
+            found += [name for name in self.tokenizers(task) if name not in grids.tokenizers]
+        return found
+
     def tokenizer(self, model: str) -> str:
         """The tokenizer of a model of text, as its section says."""
         return self._of_model(self.models, model).get("tokenizer", "")

@@ -19,6 +19,7 @@ TINY = {
     "video.models": ["ut"],
     "studies": [],
     "profiles.demo.video": {"layers": [2], "eps": [0.1], "epochs": 2},
+    "profiles.paper.video.tokens": 5,  # fewer than a patch here has pixels
     "text.datasets": [],
     "lm.datasets": [],
 }
@@ -132,6 +133,18 @@ def test_a_profile_that_lacks_a_model_in_use_asks_for_nothing() -> None:
     train_cells(asked, *ITEM)
     before = names()
     assert pruning.prune(store.root(), [asked]) == (2, 0) and names() == before
+
+
+def test_a_profile_that_is_not_right_otherwise_keeps_the_store_whether_or_not_it_is_in_use() -> None:
+    """Its cells are asked for as soon as the mistake is mended."""
+    other = {"profile": "small", "video.frame": {"size": 16, "patch": 4}}
+    wrong = small_params(TINY | other | {"profiles.demo.video": TINY["profiles.demo.video"] | {"tokens": 16}})
+    told = r"profile demo is not right:\n.*profiles\.demo\.video\.tokens: a sequence of 16 patches"
+    with pytest.raises(UserError, match=told):
+        pruning.prune(store.root(), [wrong])
+    Path("params.yaml").write_text(wrong.model_dump_json(exclude={"components"}))
+    with pytest.raises(UserError, match=rf"params\.yaml of params\.yaml cannot be read.*\n{told}"):
+        pruning.every_params()
 
 
 def test_what_another_branch_asks_for_stays() -> None:

@@ -19,8 +19,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from descent import config
 from descent.analysis import results
 from descent.cells import Cell, grid, searched
@@ -31,6 +29,7 @@ from descent.io.folders import HOUR, abandoned
 from descent.runner import integrity, store
 from descent.runner.followers import twin
 from descent.runner.stored import Stored
+from descent.schema import validated
 from descent.tasks.common.items import readings, setting
 
 REFS = ("refs/heads", "refs/remotes", "refs/exps")  # the last are DVC's: finished, queued and running experiments
@@ -76,7 +75,9 @@ def _read(where: str, text: str) -> Params:
     file.parent.mkdir(exist_ok=True)
     try:
         file.write_text(text)
-        return config.load(file)
+        params = config.load(file)
+        _profiles(params)  # a mistake in any of them is told with where it stands
+        return params
     except UserError as error:
         raise UserError(
             f"the params.yaml of {where} cannot be read by this code, so that nobody knows what it asks for: "
@@ -103,7 +104,7 @@ def _git(*words: str) -> str:
 
 def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
     """The identity of every cell that the profiles of a params.yaml ask for, each with its setting."""
-    for own in filter(None, (_in(params, profile) for profile in params.profiles)):
+    for own in _profiles(params):
         in_use = own.profile == params.profile
         for task in TASKS:
             section = getattr(own, task)
@@ -142,12 +143,15 @@ def _trainable(
         return []
 
 
-def _in(params: Params, profile: str) -> Params | None:
-    """These parameters with a profile in use; None where it lacks a model or data set in use."""
-    try:
-        return Params.model_validate(params.model_dump() | {"profile": profile})
-    except ValidationError:
-        return None
+def _profiles(params: Params) -> list[Params]:
+    """These parameters with each profile in use that lacks nothing in use.
+
+    Raises:
+        UserError: one that is not right.
+    """
+    each = [params.model_copy(update={"profile": profile}) for profile in params.profiles]
+    whole = [own for own in each if not own.lacking]
+    return [validated(Params, own.model_dump(), f"profile {own.profile}") for own in whole]
 
 
 def _values(params: Params, cell: Cell, changed: dict[str, Any]) -> str:
