@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from descent.cells import Cell, grid, searched
+from descent.errors import UserError
 from descent.runner import store
 from descent.runner.search import rank, trials
 from descent.schema import validated
 from descent.tasks.common.items import setting
 from descent.training.arm import Setting
-from descent.training.schema import Search
+from descent.training.schema import Range, Search
 from tests.fakes.text import ARMS, BUDGET, DATASET, RATE, TEXT, text_params
 
 SEARCH = validated(Search, TEXT["text.search"], "text.search")
@@ -129,6 +130,22 @@ def test_arms_that_vary_nothing_are_as_many_seeds_beside_the_search_of_another()
     assert not searched(plain, study), "studies are never searched"
     *_, alone = asked_settings(SEARCH, lambda trial, cell: 0.5, number=3)
     assert {cell: settings[cell] for cell in alone} == alone, "whoever is beside it"
+
+
+def test_a_range_that_reaches_what_the_arm_does_not_take_is_told_before_anything_is_trained() -> None:
+    """Of each value alone, and of the ends of two ranges together."""
+    told = r"a trial of constrained within text\.search\.ranges is not right:\n  alpha: .* less than 1, not 1\.0"
+    margin = {f"{BUDGET}.models.ut_text.arms.constrained.margin": 0.1}
+    for ends, changes, said in (
+        ({"alpha": 10.0}, {}, told),
+        ({"alpha": 5.0, "margin": 5.0}, margin, r"alpha 0\.5 and margin 0\.5 leave a layer no loss"),
+    ):
+        ranges = {name: Range(low=0.5, high=high) for name, high in ends.items()}
+        wide = SEARCH.model_copy(update={"ranges": ranges, "arms": {"constrained": [*ends]}})
+        with pytest.raises(UserError, match=said):
+            next(trials(base("constrained", 2, **changes), wide, lambda name: 0.5))
+        alone = base("constrained", 1, **changes)
+        assert next(trials(alone, wide, lambda name: 0.5)) == alone, "the value in use is all that is tried"
 
 
 def test_a_trial_is_ranked_by_its_violation_first_and_by_its_loss_among_those_that_hold(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import optuna
@@ -42,14 +43,20 @@ def trials(base: dict[Cell, Setting], search: Search, score: Callable[[str], flo
     Args:
         base: the values in use; what the search varies are multiples of them.
         score: of a finished cell by its name in the store, the smaller the better; infinite where it diverged.
+
+    Raises:
+        UserError: before the first round, where a range reaches what the arm does not take.
     """
+    seeds = sorted({cell.seed for cell in base})
+    for used in (own for cell, own in base.items() if cell.seed != seeds[0]):
+        _check(used, _space(search, used.arm))
     studies: dict[tuple[str, int, float], optuna.Study] = {}
     ended: set[tuple[str, int, float]] = set()
-    for number, seed in enumerate(sorted({cell.seed for cell in base})):
+    for number, seed in enumerate(seeds):
         open_trials: dict[Cell, optuna.Trial] = {}
         proposed: dict[Cell, Setting] = {}
         for cell in (cell for cell in base if cell.seed == seed):
-            space = {name: search.ranges[name] for name in search.arms.get(cell.arm, [])}
+            space = _space(search, cell.arm)
             if not space:
                 proposed[cell] = base[cell]
                 continue
@@ -84,9 +91,28 @@ def _study(search: Search, layers: int, eps: float) -> optuna.Study:
     return optuna.create_study(sampler=sampler)
 
 
+def _space(search: Search, arm: str) -> dict[str, Range]:
+    """What the trials of an arm vary."""
+    return {name: search.ranges[name] for name in search.arms.get(arm, [])}
+
+
+def _check(base: Setting, space: dict[str, Range]) -> None:
+    """Raises UserError where the arm does not take the values in use times the ends of the ranges.
+
+    The sampler would come to such a trial in every run again, each time after the same trials.
+    """
+    for ends in product(*((limits.low, limits.high) for limits in space.values())):
+        _multiple(base, dict(zip(space, ends, strict=True)))
+
+
 def _propose(trial: optuna.Trial, base: Setting, space: dict[str, Range]) -> Setting:
-    """The values in use times what the trial suggests; `lr` is the weights' rate, all others the objective's."""
+    """The values in use times what the trial suggests."""
     times = {name: trial.suggest_float(name, limits.low, limits.high, log=True) for name, limits in space.items()}
+    return _multiple(base, times)
+
+
+def _multiple(base: Setting, times: dict[str, float]) -> Setting:
+    """The values in use so many times; `lr` is the weights' rate, all others the objective's."""
     known = base.values.model_dump()
     for name in set(times) - {RATE}:
         if not isinstance(known.get(name), float):
@@ -94,5 +120,5 @@ def _propose(trial: optuna.Trial, base: Setting, space: dict[str, Range]) -> Set
                 f"text.search.arms.{base.arm}: {name!r} is no number of this arm's, so it has no multiples"
             )
     changed = known | {name: known[name] * factor for name, factor in times.items() if name != RATE}
-    values = validated(type(base.values), changed, f"a trial of text.search for {base.arm}")
+    values = validated(type(base.values), changed, f"a trial of {base.arm} within text.search.ranges")
     return Setting(base.arm, base.lr * times.get(RATE, 1.0), values)
