@@ -80,6 +80,26 @@ def test_no_cell_is_trained_twice_after_two_interruptions_with_other_grids(
     assert sorted(names) == sorted(set(names))
 
 
+def test_words_of_a_study_that_are_one_setting_train_once_and_go_on_in_the_same_company(
+    prepared: Prepared, trained: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = {"vary": None, "overrides": {}, "named": {"a": {}, "b": {}, "other": {"alpha": 0.4}}}
+    params = small_params({"study.infeasible": named, f"{BUDGET}.epochs": 2})
+
+    def die(*arguments: object, **others: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(stack, "train", die)
+        train_cells(params, "infeasible")
+    item = train_cells(params, "infeasible")
+    ours = [f"constrained-L3-eps0.3-seed0-{word}" for word in ("a", "other")]
+    assert trained == [ours, ours, ["unconstrained-L3-eps0.3-seed0"]]
+    assert names(item.runs) == sorted(cell.name for cell in item.cells) and len(item.cells) == 4
+    one, two = ((item.runs / f"constrained-L3-eps0.3-seed0-{word}/cell.json").read_text() for word in "ab")
+    assert one == two
+
+
 def start(project: Path) -> subprocess.Popen:
     command = [sys.executable, "-m", "stages.train", *ITEM]
     return subprocess.Popen(command, cwd=project, env=environment(), stderr=subprocess.DEVNULL)

@@ -135,14 +135,23 @@ def _train_missing(
     planned = sum(len(item.stacks(list(settings), settings, item.feed.elements)) for item, settings in rounds)
     claimed: set[str] = set()  # two models may be the same cells under two names
     queue: list[Job] = []
-    for item, settings, names in zip(items, asked, found, strict=True):
+    for item, settings, own in zip(items, asked, found, strict=True):
+        names = _once(own)
         missing = [cell for cell, name in names.items() if name not in claimed and not store.has(name)]
-        bar.known((len(names) - len(missing)) * item.feed.epochs * PARTS)
+        bar.known((len(own) - len(missing)) * item.feed.epochs * PARTS)
         claimed.update(names[cell] for cell in missing)
         if names:
             queue += _jobs(item, settings, names, missing, planned)
     run_all(queue, items[0].feed.device, bar.update)
     store.await_published(claimed)
+
+
+def _once(names: dict[Cell, str]) -> dict[Cell, str]:
+    """The first cell of each name: two words of a study may be one setting."""
+    first: dict[str, Cell] = {}
+    for cell, name in names.items():
+        first.setdefault(name, cell)
+    return {cell: name for name, cell in first.items()}
 
 
 def _jobs(
