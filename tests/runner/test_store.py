@@ -11,6 +11,7 @@ from descent.errors import UserError
 from descent.paths import runs_folder
 from descent.runner import store
 from descent.runner.stored import Stored
+from tests.fakes.damage import changed
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -19,8 +20,13 @@ OTHER = Cell("video", "ucsd", "dust", "constrained", 3, 0.5, 0)
 WEIGHTS = {"dictionaries": torch.arange(6.0).view(2, 3).T}
 
 
-def put(fingerprint: str) -> None:
-    store.publish(fingerprint, WEIGHTS, "epoch,layer\n1,0\n", {"fingerprint": fingerprint, "epoch": 1})
+SETTING = {"arm": "unconstrained", "lr": 0.1, "values": {}}
+
+
+def put(fingerprint: str, **values: object) -> None:
+    """A cell; `values` of its setting."""
+    record = {"fingerprint": fingerprint, "epoch": 1, "setting": SETTING | {"values": values}}
+    store.publish(fingerprint, WEIGHTS, "epoch,layer\n1,0\n", record)
 
 
 def test_what_is_published_is_handed_out_and_read_back() -> None:
@@ -54,6 +60,18 @@ def test_a_missing_or_stale_cell_is_refused_with_what_to_do() -> None:
     store.hand_out({CELL: "a1"}, out)
     with pytest.raises(UserError, match=r"other parameters, data or code than params\.yaml asks for now"):
         store.check(out, CELL, "c3")
+
+
+def test_a_record_that_this_code_does_not_read_is_stale_and_one_that_nobody_wrote_damaged() -> None:
+    """Of a searched cell or a follower the record alone has the setting, and is read before it is checked."""
+    out = Path("data/runs/item")
+    put("a1", of_a_former_code=1.0)
+    store.hand_out({CELL: "a1"}, out)
+    with pytest.raises(UserError, match=r"other parameters, data or code than params\.yaml asks for now"):
+        store.record(out, CELL)
+    changed(out / CELL.name / "cell.json", setting=None)
+    with pytest.raises(UserError, match=r"is damaged \(cell\.json is not what was written\): run `dvc repro`"):
+        store.record(out, CELL)
 
 
 def test_who_publishes_a_cell_a_second_time_leaves_the_first_and_no_part() -> None:

@@ -26,7 +26,6 @@ UNREAD = (OSError, ValueError, KeyError, TypeError)  # what readers of tables ra
 
 def sealed(place: Path, record: dict[str, Any]) -> str:
     """The text of cell.json: the record, and the sha256 of itself and of every other file of the folder."""
-    record = {key: value for key, value in record.items() if key != "files"}  # those of an earlier seal
     files = {path.name: digest_of(path) for path in sorted(place.iterdir()) if path.name != RECORD}
     files[RECORD] = _of_record(record)
     return json.dumps(record | {"files": files}, indent=1, sort_keys=True) + "\n"
@@ -40,13 +39,21 @@ def fault(place: Path, fingerprint: str) -> str:
         record = json.loads((place / RECORD).read_text())
         if not isinstance(record, dict) or record.get("fingerprint") != fingerprint:
             return f"{RECORD} is of another cell"
-        files = record.pop("files", None)
-        if not isinstance(files, dict) or files.pop(RECORD, None) != _of_record(record):
-            return f"{RECORD} is not what was written"
+        if why := fault_of_record(record):
+            return why
+        files = {name: digest for name, digest in record["files"].items() if name != RECORD}
         wrong = [name for name, digest in files.items() if digest_of(place / name) != digest]
     except (OSError, ValueError, RecursionError) as error:
         return damage(error)
     return f"{wrong[0]} is not what was written" if wrong else ""
+
+
+def fault_of_record(record: Any) -> str:
+    """What is wrong with what a cell.json holds, in words; empty where it is whole."""
+    files = record.get("files") if isinstance(record, dict) else None
+    if not isinstance(files, dict) or files.get(RECORD) != _of_record(record):
+        return f"{RECORD} is not what was written"
+    return ""
 
 
 def damage(error: Exception) -> str:
@@ -165,5 +172,6 @@ def stacked(file: Path) -> list[str]:
 
 
 def _of_record(record: dict[str, Any]) -> str:
-    read = json.loads(json.dumps(record))  # as it will be
+    """The sha256 of a record as it will be read, but for its digests."""
+    read = json.loads(json.dumps({key: value for key, value in record.items() if key != "files"}))
     return hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, SoftFileLease, Timeout
+from pydantic import ValidationError
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -22,6 +23,7 @@ from descent.errors import UserError
 from descent.io.folders import atomic_folder, lasting, naming, write_text
 from descent.runner import integrity
 from descent.runner.stored import HISTORY, RECORD, WEIGHTS, Stored
+from descent.training.arm import Setting
 
 LEASE = 30.0  # seconds
 VIEW = 90.0  # seconds that another host's files may take to be seen here
@@ -136,7 +138,7 @@ def record(out: Path, cell: Cell) -> dict:
     """What training noted of a cell of a stage's output folder.
 
     Raises:
-        UserError: the cell is not there, or damaged.
+        UserError: the cell is not there, damaged, or trained with a setting that its arm does not take now.
     """
     place = out / cell.name
     try:
@@ -145,8 +147,12 @@ def record(out: Path, cell: Cell) -> dict:
         raise UserError(f"{place} is missing: run `dvc repro` to train it") from None
     except (NotADirectoryError, IsADirectoryError, ValueError, RecursionError) as error:
         raise UserError(_damaged(place, integrity.damage(error))) from None
-    if not isinstance(found, dict) or "fingerprint" not in found:
-        raise UserError(_damaged(place, f"{RECORD} is no record"))
+    if why := integrity.fault_of_record(found):
+        raise UserError(_damaged(place, why))
+    try:
+        Setting.recorded(found["setting"])
+    except (KeyError, ValidationError):
+        raise UserError(_stale(place)) from None
     return found
 
 
@@ -154,13 +160,17 @@ def check(out: Path, cell: Cell, fingerprint: str) -> None:
     """Raises UserError where the cell is missing, damaged, or trained with other parameters, data or code."""
     place = out / cell.name
     if record(out, cell)["fingerprint"] != fingerprint:
-        raise UserError(
-            f"{place} was trained with other parameters, data or code than params.yaml asks for now: "
-            "run `dvc repro`, which trains what is missing (after a change of a local folder of pretrained "
-            "weights `dvc repro --force` with the name of the training stage)"
-        )
+        raise UserError(_stale(place))
     if why := integrity.fault(place, fingerprint):
         raise UserError(_damaged(place, why))
+
+
+def _stale(place: Path) -> str:
+    return (
+        f"{place} was trained with other parameters, data or code than params.yaml asks for now: "
+        "run `dvc repro`, which trains what is missing (after a change of a local folder of pretrained "
+        "weights `dvc repro --force` with the name of the training stage)"
+    )
 
 
 def _damaged(place: Path, why: str) -> str:

@@ -1,6 +1,5 @@
 """The arrays of pictures: frames put together again, the model's own attention, the atoms that moved."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from descent.tasks.common.looks import Attention, shown, weights_of_layers
 from descent.tasks.video import look
 from descent.tasks.video.data import Sequences, load
 from descent.tasks.video.references import Map, identity
-from tests.fakes.core import enter_project, evaluate_cells, item_of, serially, small_params, train_cells
+from tests.fakes.core import enter_project, evaluate_cells, item_of, seal, serially, small_params, train_cells
 from tests.fakes.video import noise
 from tests.fakes.vit import BUDGET, vit_params
 
@@ -131,8 +130,7 @@ def test_evaluation_keeps_the_deepest_headline_cell_of_every_arm(
         np.testing.assert_array_equal(own["clean"], noisy["clean"])
         assert own["attention"].shape[0] == 3 and len(own["atoms"]) == (2 if arm == "constrained" else 1)
     record = runs_folder(*ITEM[:2]) / "dust"
-    path = next(path for path in record.glob("constrained-L3*/cell.json"))
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"diverged": True}))
+    seal(next(record.glob("constrained-L3*")), diverged=True)
     (tmp_path / "again").mkdir()
     look.write(params, load(prepared.folder), item, tmp_path / "again")
     assert not (tmp_path / "again/constrained.npz").exists() and (tmp_path / "again/unconstrained.npz").exists()
