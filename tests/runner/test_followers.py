@@ -80,6 +80,19 @@ def test_a_follower_without_its_leader_is_one_sentence(prepared: Prepared, train
         train_cells(small_params(alone), *WORDS)
 
 
+@pytest.mark.parametrize(
+    "varied", [{"vary": "alpha", "named": {}}, {"vary": None, "named": {"a": {"alpha": 0.4}}}]
+)
+def test_a_follower_beside_a_leader_that_is_varied_without_it_is_told_so(prepared: Prepared, varied: dict) -> None:
+    study = {"study.infeasible": varied | {"beside": ["replay"], "overrides": {}}, "objectives.replay": {}}
+    params = small_params(study | {"profiles.demo.studies.infeasible": {"values": [0.2], "seeds": [0]}})
+    told = (
+        r"study\.infeasible: replay takes its weights from the cell of constrained with the same value of what is"
+    )
+    with pytest.raises(UserError, match=rf"{told} varied, and one of the two alone is varied: take replay out"):
+        train_cells(params, "infeasible")
+
+
 def test_names_of_one_code_and_one_setting_share_their_cells(prepared: Prepared, trained: list) -> None:
     forms = {f"models.dust_{form}": {"dictionaries": form, "arms": {}} for form in ("per_layer", "shared")}
     params = small_params(forms | {"video.models": ["dust", "dust_per_layer", "dust_shared"]})

@@ -24,13 +24,8 @@ def in_turn(rounds: Callable[[], Rounds], others: Collection[Cell], followers: d
     Raises:
         UserError: a twin is not among the other cells.
     """
-    if apart := sorted({cell.arm for cell in followers if twin(cell) not in others}):
-        arm = apart[0]
-        leader = load("arms", arm).FOLLOWS
-        raise UserError(
-            f"{arm} takes its weights from the cells of {leader}, and there are none: add {leader} to `arms` (or "
-            f"to the study), or take {arm} out"
-        )
+    if apart := [cell for cell in followers if twin(cell) not in others]:
+        raise UserError(_untwinned(min(apart, key=lambda cell: cell.arm), others))
     trained: dict[Cell, str] = {}
     asked = rounds()
     settings = next(asked, None)
@@ -43,6 +38,19 @@ def in_turn(rounds: Callable[[], Rounds], others: Collection[Cell], followers: d
             settings = None
     known = {cell: setting for cell, setting in followers.items() if twin(cell) in trained}
     yield {cell: _following(setting, trained[twin(cell)]) for cell, setting in known.items()}
+
+
+def _untwinned(cell: Cell, others: Collection[Cell]) -> str:
+    arm, leader = cell.arm, load("arms", cell.arm).FOLLOWS
+    if any(other.arm == leader for other in others):
+        return (
+            f"study.{cell.experiment}: {arm} takes its weights from the cell of {leader} with the same value of "
+            f"what is varied, and one of the two alone is varied: take {arm} out"
+        )
+    return (
+        f"{arm} takes its weights from the cells of {leader}, and there are none: add {leader} to `arms` (or "
+        f"to the study), or take {arm} out"
+    )
 
 
 def _following(setting: Setting, leader: str) -> Setting:
