@@ -11,6 +11,7 @@ import torch
 from descent.arms import constrained
 from descent.cells import Cell
 from descent.errors import sentence
+from descent.io.folders import PARTIAL, abandoned
 from descent.runner import integrity
 from descent.runner.checkpoints import FileCheckpoint
 from descent.tasks.common.items import setting
@@ -75,6 +76,27 @@ def test_each_part_comes_back_to_the_device_that_an_uninterrupted_run_has_it_on(
     )
     assert found == expected and {"meta", "cpu"} == {kind for _, kind in found}
     assert [kind for name, kind in found if name == "step"] == ["cpu"] * 4, "of an optimizer that is not fused"
+
+
+def test_a_state_takes_the_place_of_the_former_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, own = FileCheckpoint(tmp_path / "stack.pt"), stack(CPU)
+    file.save(*own)
+    before = file.path.read_bytes()
+
+    def full(partial: Path) -> None:
+        assert PARTIAL in partial.name and not abandoned(partial) and file.path.read_bytes() == before
+        raise OSError(errno.ENOSPC, "no room", str(partial))
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="no room") as found:
+        patch.setattr(integrity, "seal", full)
+        file.save(*own)
+    assert sentence(found.value).startswith(f"the disk is full ({file.path})")
+    assert list(tmp_path.iterdir()) == [file.path] and file.path.read_bytes() == before
+    file.save(*own)
+    file.restore(*own, CPU)
+    assert list(tmp_path.iterdir()) == [file.path]
 
 
 @pytest.mark.parametrize("told", SHORT)

@@ -8,6 +8,7 @@ import torch
 
 from descent.cells import Cell
 from descent.errors import UserError
+from descent.io.folders import HERE, PARTIAL
 from descent.paths import runs_folder
 from descent.runner import store
 from descent.runner.stored import Stored
@@ -96,8 +97,12 @@ def test_a_checkpoint_belongs_to_its_stack_until_the_stack_is_closed() -> None:
     assert len(set(places)) == 4 and store.open_stack(["a1"]) == places[0]
     assert sorted(store.open_stacks()) == sorted(stacks)
     places[2].write_text("state")
+    left, others = (place.with_name(f".{place.name}{PARTIAL}{HERE}1") for place in places[1:3][::-1])
+    for part in (left, others):
+        part.touch()
     store.close_stack(["a1", "b2"])
-    assert not places[2].exists() and sorted(store.open_stacks()) == [["a1"], ["b2"], ["b2", "a1"]]
+    assert not places[2].exists() and others.exists() and not left.exists(), "what a killed run left goes with it"
+    assert sorted(store.open_stacks()) == [["a1"], ["b2"], ["b2", "a1"]]
 
 
 def test_cells_that_another_host_has_just_published_are_waited_for(

@@ -66,7 +66,8 @@ def aged(place: Path, seconds: float) -> None:
 def test_what_a_running_stage_writes_stays_and_what_a_killed_one_left_goes() -> None:
     stacks, seen = store.root() / "stacks", store.root() / ".seen-1"
     stacks.mkdir(parents=True)
-    for place, age in ((stacks / "a.partial1", 60), (stacks / "b.partial2", 2 * HOUR), (seen, 60)):
+    elsewhere = [stacks / f".{name}.pt{PARTIAL}{'0' * 6}1" for name in "ab"]
+    for place, age in ((elsewhere[0], 60), (elsewhere[1], 8 * 24 * HOUR), (seen, 60)):
         place.touch()
         aged(place, age)
     with atomic_folder(store.root() / "c") as cell, atomic_file(stacks / "c.json") as names:
@@ -76,11 +77,11 @@ def test_what_a_running_stage_writes_stays_and_what_a_killed_one_left_goes() -> 
         assert pruning.prune(store.root(), [small_params(TINY)]) == (5, 3), "another host's has no lock that tells"
         assert cell.exists() and names.exists()
     left = {path.name for path in (*store.root().iterdir(), *stacks.iterdir())}
-    assert left == {"stacks", "a.partial1", ".seen-1", f".b{PARTIAL}{'0' * 6}1", "c", "c.json"}
+    assert left == {"stacks", elsewhere[0].name, ".seen-1", f".b{PARTIAL}{'0' * 6}1", "c", "c.json"}
 
 
 def test_what_a_running_stage_removed_meanwhile_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = [store.root() / name for name in ("stacks/a.json", "stacks/a.partial1", ".b", "c")]
+    gone = [store.root() / name for name in ("stacks/a.json", f"stacks/.a.pt{PARTIAL}1", ".b", "c")]
     monkeypatch.setattr(pruning, "_entries", lambda root: gone)
     assert pruning.prune(store.root(), [small_params(TINY)]) == (0, 4)
 

@@ -2,7 +2,6 @@
 
 import io
 import pickle
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import torch
 
 from descent.errors import short_of_memory
-from descent.io.folders import naming
+from descent.io.folders import atomic_file
 from descent.runner import integrity
 
 GPU = "CUDA"  # what torch says of a machine, and not of the file that it reads
@@ -29,16 +28,10 @@ class FileCheckpoint:
             parts: model, optimizer and arm, each with a state_dict.
             run: a training.loop.Run.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self.path.with_suffix(f".partial{uuid.uuid4().hex[:8]}")
         state = {name: part.state_dict() for name, part in parts.items()} | {"run": vars(run)}
-        try:
-            with naming(self.path):
-                torch.save(state, partial)
-                integrity.seal(partial)
-            partial.replace(self.path)
-        finally:
-            partial.unlink(missing_ok=True)
+        with atomic_file(self.path) as partial:
+            torch.save(state, partial)
+            integrity.seal(partial)
 
     def _state(self) -> dict[str, Any]:
         """What the file holds, on the CPU; nothing where it cannot be read.

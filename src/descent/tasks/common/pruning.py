@@ -25,7 +25,7 @@ from descent.cells import Cell, grid, searched
 from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
-from descent.io.folders import HOUR, abandoned
+from descent.io.folders import abandoned
 from descent.runner import integrity, store
 from descent.runner.followers import twin
 from descent.runner.stored import Stored
@@ -180,8 +180,6 @@ def _wanted(place: Path, asked: dict[tuple, set[str]]) -> bool:
         table = integrity.scores(place, results.COLUMNS) if place.suffix == ".parquet" else None
         return table is not None and (table.empty or _identity(table.iloc[0].to_dict()) in asked)
     if place.parent.name == "stacks":
-        if place.suffix.startswith(".partial"):
-            return _age([place]) < HOUR
         return place.suffix in (".json", ".pt") and _age(place.parent.glob(f"{place.stem}.*")) < FORGOTTEN
     if integrity.fault(place, place.name):
         return False
