@@ -57,7 +57,9 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
         for held, n in re.findall(r"(\d+|none) of (?:the )?(\d+)", sentence)
     ]
     assert "behind a verdict" in sentence, "those of UT"
-    assert solvers.startswith("Constraints behind the verdicts: differences, nuPI, slacks (UT); the paper's: differences, Adam,")
+    assert solvers.startswith(
+        "Constraints behind the verdicts: differences, nuPI, slacks (UT); the paper's: differences, Adam,"
+    )
     cells = cells_table(made_up, params)
     cells = cells[(cells["experiment"] == "video") & cells["trained"].astype(bool)]
     own = [cells[cells["arm"] == arm]["descending"].astype(bool) for arm in ("constrained", "unconstrained")]
