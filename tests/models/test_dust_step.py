@@ -64,10 +64,11 @@ def test_current_steps_are_of_each_dictionary_as_it_is(shared: bool) -> None:
 
 def test_at_the_start_the_two_kinds_of_step_are_one() -> None:
     options = {"shrink": lambda x: softshrink(x, THRESHOLD), "step_scale": 1.5}
-    models = [DUST(CELLS, LAYERS, dct(16, 64), False, current=current, **options) for current in (False, True)]
-    noisy = torch.randn(CELLS, BATCH, TOKENS, 16, generator=torch.Generator().manual_seed(2))
+    start = dct(16, 64).double()  # of float32 the two would differ by what a processor rounds
+    models = [DUST(CELLS, LAYERS, start, False, current=current, **options) for current in (False, True)]
+    noisy = torch.randn(CELLS, BATCH, TOKENS, 16, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     for one, other in zip(*(outputs(model, noisy) for model in models), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-6)
+        np.testing.assert_allclose(one, other, atol=1e-7)
 
 
 @pytest.mark.parametrize("current", [False, True])
@@ -90,3 +91,22 @@ def test_in_bf16_codes_stay_there_and_step_lengths_are_those_of_float32(current:
         states, found = model.states(noisy), largest(model.dictionaries)
     assert {state.codes.dtype for state in states} == {torch.bfloat16}
     torch.testing.assert_close(found, largest(model.dictionaries), rtol=1e-4, atol=0)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("current", [True, False])
+def test_a_step_is_as_long_as_descent_on_the_reconstruction_has_it(shared: bool, current: bool) -> None:
+    """|D_l|^2 / c by its meaning: without attention or threshold a step multiplies what is left over along the
+    longest direction of D_l by 1 minus it."""
+    model = make(shared, current=current, step_scale=1.5)
+    scale = torch.linspace(0.7, 1.6, model.dictionaries.shape[1], dtype=torch.float64)
+    model.dictionaries.data *= scale[:, None, None]
+    lengths = model.step_lengths()
+    assert lengths.shape == (CELLS, LAYERS)
+    for cell in range(CELLS):
+        for layer, dictionary in enumerate(layers_of(model, cell)):
+            longest = np.linalg.svd(dictionary)[0][:, 0]  # of pixels
+            c = 1.5 * largest(torch.from_numpy(dictionary)).item() if current else model.c
+            left = longest - dictionary @ (dictionary.T @ longest) / c
+            assert left @ longest == pytest.approx(1 - lengths[cell, layer].item(), abs=1e-6)
+    assert current == bool((lengths - 1 / 1.5).abs().max() < 1e-2)

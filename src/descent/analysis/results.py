@@ -39,6 +39,8 @@ METRICS = {
     "rmse_layer": "video: RMSE of layer l's output at gamma = eps, on one batch spread over the test set",
     "psnr_layer": "the PSNR there, of the clipped output",
     "ssim_layer": "the SSIM there",
+    "step_length": "video, of DUST and of UT as codes: |D_l|^2 / c of layer l's step, which is one of descent on "
+    "the error of reconstruction while this is below 2",
     "accuracy": "text: share of test texts whose label layer l's output predicts; lm: share of the "
     "response tokens "
     "of test texts that it predicts, the text before them being given",

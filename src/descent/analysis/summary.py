@@ -113,11 +113,11 @@ def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     Columns beside CELL: `trained`, false for a map that learns nothing. RMSE (0-255, test data) as plain means
     over the task's `evaluation.gammas`: all of them (`mean_rmse`, `mean_rmse_clipped`), those up to the training
     level (`rmse_in_distribution`), those above it (`rmse_out_of_distribution`); `rmse_at_eps`; over all of them
-    `mean_psnr` (dB) and `mean_ssim`. On validation data `validation_loss` of the last layer, `worst_violation`
-    (relative, <= 0 satisfied), `feasible`, `infeasible` (not feasible, though its arm enforces the constraints),
-    and `descending`: the loss falls strictly from the first constrained layer to the last, of no cell that
-    diverged; `worst_violation_test` and `feasible_test`; `diverged`, `epoch` and those of TRAINING as evaluation
-    wrote them; those of `trials.accuracy_columns`.
+    `mean_psnr` (dB) and `mean_ssim`; `longest_step`, the largest `step_length` of a layer. On validation data
+    `validation_loss` of the last layer, `worst_violation` (relative, <= 0 satisfied), `feasible`, `infeasible`
+    (not feasible, though its arm enforces the constraints), and `descending`: the loss falls strictly from the
+    first constrained layer to the last, of no cell that diverged; `worst_violation_test` and `feasible_test`;
+    `diverged`, `epoch` and those of TRAINING as evaluation wrote them; those of `trials.accuracy_columns`.
     A mean over a sweep with holes would not be comparable, so it is missing.
     """
     # Resamples and histograms, nine rows of ten, have their bins; nothing here is read from those.
@@ -201,6 +201,7 @@ def _quality(known: pd.DataFrame, params: Params) -> dict[str, pd.Series]:
         "rmse_out_of_distribution": mean(rmse[trained & ~inside], over=["gamma"]),
         "rmse_at_eps": mean(at_level[at_level["arm"].isin(list(params.components["arms"]))]),
         **{name: mean(sweep(known, metric, params), over=["gamma"]) for name, metric in means.items()},
+        "longest_step": _largest(select(known, metric="step_length")),
     }
 
 

@@ -95,6 +95,13 @@ class DUST(Denoiser):
             return (self.c,) * self.dictionaries.shape[1]
         return (self.step_scale * largest(self.dictionaries))[..., None, None, None].unbind(1)
 
+    @torch.no_grad()
+    def step_lengths(self) -> Float[Tensor, "cells layers"]:
+        """|D_l|_2^2 / c of every layer: (76) without S is a step of descent on |Y - H D_l^T|^2 while it is below
+        2."""
+        c = self.step_scale * largest(self.dictionaries) if self.current else self.c
+        return (torch.linalg.matrix_norm(self.dictionaries, 2) ** 2 / c).expand(-1, self.layers)
+
     def readout(self, state: SparseState) -> Float[Tensor, "cells batch tokens pixels"]:
         """The denoised patches at one layer."""
         return state.estimate

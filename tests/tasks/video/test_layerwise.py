@@ -6,9 +6,11 @@ import torch
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 from torch import Tensor
 
+from descent.models.dust import DUST
 from descent.models.parts.denoiser import Denoiser
+from descent.models.parts.layers import dct
 from descent.tasks.video.data import Frames
-from descent.tasks.video.layerwise import METRICS, qualities, rows
+from descent.tasks.video.layerwise import METRICS, qualities, rows, steps
 from tests.fakes.core import small_params
 from tests.fakes.video import SSIM, noise
 
@@ -88,3 +90,11 @@ def test_patches_below_the_window_have_no_ssim() -> None:
         CPU,
     )
     assert {row["metric"] for row in rows(found[:, 0], 0.0)} == {"rmse_layer", "psnr_layer"}
+
+
+def test_how_long_steps_are_is_told_of_models_whose_layers_are_steps(measured: tuple) -> None:
+    assert [*steps(measured[0], 0, 0.13)] == []
+    net = DUST(2, 3, dct(16, 16), shared=False, shrink=torch.relu, step_scale=1.5)
+    net.dictionaries.data[1, 2] *= 2
+    found = [(row["layer"], round(row["value"], 4)) for row in steps(net, 1, 0.13)]
+    assert found == [(1, 0.6667), (2, 0.6667), (3, 2.6667)]

@@ -25,7 +25,7 @@ from descent.tasks.common.items import budget_of
 from descent.tasks.video.batches import TASKS, DenoisingTask
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.feed import sigma
-from descent.tasks.video.layerwise import qualities
+from descent.tasks.video.layerwise import qualities, steps
 from descent.tasks.video.layerwise import rows as layer_rows
 from descent.tasks.video.reference_rows import beside as beside
 from descent.tasks.video.shifted import tested
@@ -96,7 +96,10 @@ def _measure(
             own = [cell.eps for cell in stack]
             with autocast(device, params.precision_of("video")):
                 by_layer = qualities(net, inputs, own, test.apply, scale, evaluation, device)
-            rows = [[*of_cell, *layer_rows(by_layer[:, index], own[index])] for index, of_cell in enumerate(rows)]
+            rows = [
+                [*of_cell, *layer_rows(by_layer[:, index], own[index]), *steps(net, index, own[index])]
+                for index, of_cell in enumerate(rows)
+            ]
         yield test.apply.name, rows
 
 

@@ -55,6 +55,13 @@ def qualities(
     return np.moveaxis(np.array(found), 0, -1)
 
 
+def steps(net: nn.Module, index: int, level: float) -> Iterable[dict[str, object]]:
+    """Rows of one cell: how long the step of every layer is, of a model whose layers are steps (step_lengths)."""
+    lengths = net.step_lengths()
+    for layer, value in enumerate([] if lengths is None else lengths[index].tolist(), start=1):
+        yield {"split": "test", "gamma": level, "layer": layer, "metric": "step_length", "value": value}
+
+
 def rows(found: Float[np.ndarray, "metrics depth"], level: float) -> Iterable[dict[str, object]]:
     """Rows of the results table for one cell; a PSNR without error and an unknown SSIM are missing rows."""
     for metric, by_layer in zip(METRICS, found.tolist(), strict=True):
