@@ -11,8 +11,8 @@ TITLE = "What the constraint does, beside its controls"
 CAPTION = """
 Ours, not the paper's. Error of each arm against that of the baseline of `comparison` in the same setting: mean
 over seeds and over the test noise levels of the sweep of ln(RMSE of the baseline / RMSE of the arm), in percent;
-right of zero the arm has the smaller error. Where the rows of a panel name settings of the model, or rates, each is
-against a baseline that has them too. Filled: levels above the training level; hollow: levels up to it.
+right of zero the arm has the smaller error. Where the rows of a panel name settings of the model, or rates, each
+is against a baseline that has them too. Filled: levels above the training level; hollow: levels up to it.
 Bars: Student's 95 % interval over seeds, paired by seed; none for a single seed. An arm of which a cell diverged
 has words in place of points: such a cell scores as the map to zero, which would set the scale. Inflation: the
 share of an arm's log-descent along the layers, on validation data, that comes from a layer worse than the
