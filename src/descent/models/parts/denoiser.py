@@ -11,11 +11,6 @@ class Pixels(nn.Module):
 
     legal = (0.0, 1.0)  # black and white in the units of the answers
 
-    def step_lengths(self) -> Float[Tensor, "cells layers"] | None:
-        """|D_l|^2 / c of every layer that is a step on the error of reconstruction; None where layers are no such
-        steps."""
-        return None
-
     def target(self, clean: Tensor) -> Tensor:
         """What the readout of every layer is compared with."""
         return clean

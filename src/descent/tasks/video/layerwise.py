@@ -56,9 +56,10 @@ def qualities(
 
 
 def steps(net: nn.Module, index: int, level: float) -> Iterable[dict[str, object]]:
-    """Rows of one cell: how long the step of every layer is, of a model whose layers are steps (step_lengths)."""
-    lengths = net.step_lengths()
-    for layer, value in enumerate([] if lengths is None else lengths[index].tolist(), start=1):
+    """Rows of one cell: how long the step of every layer is, of a model that has `step_lengths`, as DUST; none of
+    another, whose layers are no steps on the error of reconstruction."""
+    lengths = net.step_lengths()[index].tolist() if hasattr(net, "step_lengths") else []
+    for layer, value in enumerate(lengths, start=1):
         yield {"split": "test", "gamma": level, "layer": layer, "metric": "step_length", "value": value}
 
 
