@@ -31,10 +31,7 @@ META = {
     "frames": {"train": 300, "validation": 60, "test": 120},
     "clips": {"train": [["a", 0, 300]], "validation": [["b", 0, 60]], "test": [["c", 0, 60], ["d", 60, 60]]},
 }
-README = (
-    "# Title\n<!-- evidence -->\nold words\n<!-- /evidence -->\n<!-- size -->\nold\n<!-- /size -->\n"
-    "<!-- bounds -->\nold\n<!-- /bounds -->\nthe rest\n"
-)
+README = "# Title\n<!-- evidence -->\nold words\n<!-- /evidence -->\nthe rest\n"
 
 MODELS = pd.DataFrame(
     [

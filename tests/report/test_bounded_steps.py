@@ -57,7 +57,7 @@ def test_gains_are_of_pairs_of_one_seed_with_students_interval(tmp_path: Path) -
     rows = made()
     change(rows, 0.008, **BOUNDED, metric="lr")
     across, on_top = told(published(rows, tmp_path / "small-00000001", STEP))
-    run = f"[small-00000001]({tmp_path}/small-00000001/REPORT.md)"
+    run = "[small-00000001](small-00000001/REPORT.md)"
     setting = [run, "DUST, a dictionary a layer", "160 x 160", "UCSD", "7", "0.13"]
     for arm in ARMS:
         *shape, epochs, _, rates, out, inside, pairs, lost = row_of(across, arm)

@@ -38,7 +38,7 @@ def test_a_row_has_the_gain_of_the_scorecard_the_rates_and_the_capacity(
     changed = rows.copy()
     change(changed, 0.004, **DUST, arm="unconstrained", metric="lr")
     [ut, dust] = cells_of([published(changed, tmp_path / "small-00000001", AS_LARGE)])
-    assert ut[0] == f"[small-00000001]({tmp_path}/small-00000001/REPORT.md)"
+    assert ut[0] == "[small-00000001](small-00000001/REPORT.md)"
     assert ut[1:4] == ["UT, L = 7, UCSD", "as many weights", "0.001 / 0.001"]
     assert dust[1:4] == ["DUST, L = 7, UCSD", "25 % of the weights", "0.001 / 0.004"]
     assert ut[6:] == dust[6:] == ["6", "0 / 0 of 6"]

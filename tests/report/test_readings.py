@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_each_reading_has_a_row_with_its_gain_over_plain_training_of_its_own(folder: Path) -> None:
     _, _, *rows = readings.table([folder], fake_params()).splitlines()
-    link = f"[{folder.name}]({folder.as_posix()}/REPORT.md)"
+    link = f"[{folder.name}]({folder.name}/REPORT.md)"
     assert rows == [
         f"| {link} | UT | UCSD | 7 | as it is | -3.0 (-4.0 to -2.0) | -3.0 (-4.0 to -2.0) | 6 of 6 | 0 / 0 of 6 |",
         f"| {link} | UT | UCSD | 7 | longer | +2.0 (+1.0 to +3.0) | +2.0 (+1.0 to +3.0) | 3 of 6 | 0 / 0 of 6 |",

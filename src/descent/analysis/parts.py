@@ -24,7 +24,7 @@ from descent.study import LONGER
 
 
 def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Pairs and facts of all parts.
+    """Pairs and facts of all parts, each pair with the number of its `part`.
 
     A claim that none tested has the reason of a part whose models it is about, if there is one.
 
@@ -46,7 +46,7 @@ def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
             found += _facts(told, left, own)
         else:
             found += _of_one(told, holding)
-    return pd.concat(judged).drop(columns="part"), pd.DataFrame(found)[FACTS].reset_index(drop=True)
+    return pd.concat(judged), pd.DataFrame(found)[FACTS].reset_index(drop=True)
 
 
 def resting(folders: Sequence[Path]) -> list[Path]:

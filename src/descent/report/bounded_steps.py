@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from descent import config
-from descent.analysis import parts
+from descent.analysis import comparable, parts
 from descent.analysis.controls import over_seeds
 from descent.analysis.lost import truth
 from descent.analysis.select import in_distribution, select, whole_sweep
 from descent.analysis.wording import gain
 from descent.components import TASKS, TRAINED
 from descent.config import Params
-from descent.report.markdown import pipe
+from descent.report.markdown import linked, pipe
 from descent.report.sections import label
 from descent.study import RATE, Study
 
@@ -78,7 +78,7 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     if cells.empty:
         return cells
     cells.loc[cells["lost"], GAINS] = np.nan
-    digests = (folder / "data.sha256").read_text(encoding="utf-8").splitlines()
+    digests = comparable.digests(folder)
     kinds = cells[KIND].drop_duplicates().to_dict("records")
     said = [kind | _said(own, **kind, times=times[kind["experiment"]], digests=digests) for kind in kinds]
     cells = cells.merge(pd.DataFrame(said), on=KIND)
@@ -95,26 +95,13 @@ def _said(
 ) -> dict[str, object]:
     """What a part says of such cells: their frame, how long they trained, whether their steps are bounded, and
     `alike` and `solver`, all else that two models must share to be laid beside each other."""
-    settings = own.model_settings(model, arm)
-    alike = (
-        _but(settings, "step"),
-        _but(own.model_budget(model), "lr", "arms", "epochs", "layers"),
-        own.video.frame.model_dump(),
-        own.training.model_dump(exclude={"compile", "stack_elements", "checkpoint_seconds"}),
-        own.video.evaluation.model_dump(include={"gammas", "noise_draws", "seed"}),
-        [line for line in digests if line.endswith(f" {dataset}")],
-    )
     return {
         "size": own.video.frame.size,
         "epochs": own.epochs(model, times),
-        "bounded": settings.get("step") == "current",
-        "alike": json.dumps(alike, sort_keys=True),
-        "solver": json.dumps(_but(own.objective(arm, dataset, model), "lr", "R0"), sort_keys=True),
+        "bounded": own.model_settings(model, arm).get("step") == "current",
+        "alike": comparable.shape(own, dataset, model, arm, digests, but=("step",)),
+        "solver": json.dumps(comparable.without(own.objective(arm, dataset, model), "lr", "R0"), sort_keys=True),
     }
-
-
-def _but(values: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name not in names}
 
 
 def _scores(folder: Path, gammas: Sequence[float]) -> pd.DataFrame:
@@ -140,7 +127,7 @@ def _gains(pairs: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 def _row(row: dict[str, Any], params: Params) -> Iterator[object]:
     folders = dict.fromkeys(row[name] for name in ("part", "part_other") if name in row)
-    yield " / ".join(f"[{folder.name}]({(folder / 'REPORT.md').as_posix()})" for folder in folders)
+    yield " / ".join(linked(folder) for folder in folders)
     yield label(params, "models", row["model"])
     yield f"{row['size']} x {row['size']}"
     yield label(params, "tasks.video.datasets", row["dataset"])

@@ -10,7 +10,7 @@ from descent.analysis.verdicts import NOT_TESTED, REPRODUCED, VERDICTS
 from descent.components import in_words
 from descent.config import Params
 from descent.report import by_noise, each_part, gray_levels, judged, sections, solver, trained
-from descent.report.markdown import listed
+from descent.report.markdown import linked, listed
 
 LEGEND = (
     "*ERM*: plain training, the last layer's loss alone. A gain is positive where constrained training is better "
@@ -149,15 +149,13 @@ def _folded(told: Sequence[str]) -> str:
 
 def _published(folders: Sequence[Path], apart: Sequence[Path], params: Params) -> str:
     """Links to the parts, and what of them no longer counts where another part holds it too."""
-    linked, alone = (
-        listed([f"[{folder.name}]({folder.name}/REPORT.md)" for folder in own]) for own in (folders, apart)
-    )
+    named, alone = (listed([linked(folder) for folder in own]) for own in (folders, apart))
     gone = sorted(parts.replaced(folders)) if len(folders) > 1 else []
     told = listed(
         [in_words(params.components, f"{model} on {data} in {folders[n].name}") for data, model, n in gone]
     )
     left = f" Not counted in what a longer or better tuned part holds too: {told}." if gone else ""
-    return f"{linked}." + left + (f" Judged alone: {alone}." if apart else "")
+    return f"{named}." + left + (f" Judged alone: {alone}." if apart else "")
 
 
 def _primary(card: pd.DataFrame, models: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

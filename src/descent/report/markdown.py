@@ -1,6 +1,7 @@
 """Pieces of Markdown that the published words are put together from."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 
 def pipe(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -14,6 +15,11 @@ def listed(words: Sequence[str]) -> str:
     if any(", " in word for word in words) and len(words) > 1:
         return "; ".join([*words[:-1], f"and {words[-1]}"])
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def linked(folder: Path) -> str:
+    """A published part by its name, from the folder that holds all of them."""
+    return f"[{folder.name}]({folder.name}/REPORT.md)"
 
 
 def _cell(word: object) -> str:

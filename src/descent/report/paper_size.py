@@ -14,7 +14,7 @@ from descent.analysis.select import select
 from descent.analysis.verdicts import LEVEL, Estimate
 from descent.analysis.wording import UNKNOWN, gain
 from descent.config import Params
-from descent.report.markdown import pipe
+from descent.report.markdown import linked, pipe
 from descent.report.sections import label
 
 SIZE, PATCH, ATOMS = 160, 16, 1024  # C.1
@@ -58,7 +58,7 @@ def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
         left = set(lost[0].index[~lost[0]]) & set(lost[1].index[~lost[1]])
         own = select(pairs[pairs["seed"].isin(left)], **place)
         yield [
-            f"[{folder.name}]({(folder / 'REPORT.md').as_posix()})",
+            linked(folder),
             f"{label(params, 'models', place['model'])}, L = {place['layers']}, "
             f"{label(params, 'tasks.video.datasets', place['dataset'])}",
             _capacity(*arms),

@@ -6,13 +6,15 @@ Holm.
 
 from pathlib import Path
 
+import pandas as pd
+
 from descent import config
 from descent.analysis import grounds, parts, scorecard, sensitivity
 from descent.config import Params
 from descent.figures.beyond import fig_forest
 from descent.figures.parts import style
 from descent.io.folders import write_text
-from descent.report import first_screen
+from descent.report import first_screen, otherwise, side_by_side
 
 CLAIMS, AVERAGES, FOREST = "claims.csv", "sensitivity.csv", "fig_forest.png"
 DIGITS = "%.6g"
@@ -44,16 +46,20 @@ def _profile(folder: Path) -> str:
     return folder.name.rpartition("-")[0]
 
 
-def write(root: Path, params: Params) -> str:
-    """Write claims.csv, sensitivity.csv, the forest plot and a README.md of all parts into `root`.
+def write(root: Path, params: Params) -> str | None:
+    """Write claims.csv, sensitivity.csv, the forest plot, a README.md and a RUNS.md of all parts into `root`.
 
-    Returns the README's first screen.
+    Returns the README's first screen. Where no part is judged together there is none, and RUNS.md alone.
 
     Raises:
         UserError: as of parts.joined.
     """
     folders, others = parted(root, params.profile)
-    pairs, facts = parts.joined(folders)
+    pairs, facts = parts.joined(folders) if folders else (pd.DataFrame(), pd.DataFrame())
+    beside = otherwise.tables(pairs, facts, folders, others, params) if folders else ""
+    write_text(root / side_by_side.PAGE, side_by_side.page([*folders, *others], beside, params))
+    if not folders:
+        return None
     card = scorecard.judged(pairs, facts)
     models = scorecard.by_model(pairs, facts)
     write_text(root / CLAIMS, card.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))

@@ -1,4 +1,4 @@
-"""A finished run to its folder of evidence, and to the README's first screen."""
+"""A finished run to its folder of evidence, to the README's first screen and to the pages beside it."""
 
 import re
 from pathlib import Path
@@ -9,19 +9,10 @@ from descent.analysis import cell_scores, effects, epochs, grounds, kinds, level
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
-from descent.report import (
-    bounded_steps,
-    evidence,
-    paper_size,
-    programme,
-    published,
-    readings,
-    reproduction,
-    solver,
-)
+from descent.report import evidence, programme, published, reproduction, solver
 
 README = Path("README.md")
-BLOCK = re.compile(r"(<!-- (?P<name>evidence|size|bounds|readings) -->\n).*?(<!-- /(?P=name) -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- evidence -->\n).*?(<!-- /evidence -->)", re.DOTALL)
 
 
 def publish(params: Params) -> Path:
@@ -85,28 +76,16 @@ def aside(results: pd.DataFrame, cells: pd.DataFrame, params: Params) -> dict[st
 
 
 def begin_readme(root: Path, params: Params) -> None:
-    """Have the README say what all published parts say, between its markers, where it has them.
+    """Have the README say what all published parts say, between its markers, where it has them, and write the
+    pages beside these parts.
 
     Its verdicts are those of programme.leading; where all parts are judged alone it keeps the words it has.
 
     Raises:
         UserError: as of programme.write.
     """
-    params = programme.leading(root, params) or params
-    together, alone = programme.parted(root, params.profile)
-    folders = [*together, *alone]
-    words = {
-        "size": paper_size.table(folders, params),
-        "bounds": bounded_steps.tables(folders, params),
-        "readings": readings.table(folders, params),
-    }
-    if together:
-        words["evidence"] = programme.write(root, params)
-
-    def said(found: re.Match[str]) -> str:
-        return f"{found[1]}{words[found['name']]}\n{found[3]}" if found["name"] in words else found[0]
-
+    words = programme.write(root, programme.leading(root, params) or params)
     text = README.read_text(encoding="utf-8") if README.exists() else ""
-    changed = BLOCK.sub(said, text)
+    changed = BLOCK.sub(lambda found: f"{found[1]}{words}\n{found[2]}", text) if words else text
     if changed != text:
         write_text(README, changed)

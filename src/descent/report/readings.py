@@ -9,7 +9,7 @@ from descent import config
 from descent.analysis import grounds
 from descent.analysis.wording import UNKNOWN, gain
 from descent.config import Params
-from descent.report.markdown import pipe
+from descent.report.markdown import linked, pipe
 from descent.report.sections import label
 
 READINGS = "controls_readings_"  # what the names of their studies begin with
@@ -50,7 +50,7 @@ def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
             ours = rows.loc[params.comparison.ours, word]
             plain = rows.loc[params.comparison.baseline, study.plainly(word)]
             yield [
-                f"[{folder.name}]({(folder / 'REPORT.md').as_posix()})",
+                linked(folder),
                 label(params, "models", study.model),
                 label(params, f"tasks.{study.task}.datasets", study.dataset),
                 study.layers or max(own.model_budget(study.model)["layers"]),

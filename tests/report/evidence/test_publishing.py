@@ -121,8 +121,7 @@ def test_the_readme_begins_with_it_between_its_markers_alone(project: Path) -> N
     stage.main()
     text = Path("README.md").read_text()
     assert text.startswith("# Title\n<!-- evidence -->\n**") and " on real data" in text.splitlines()[2]
-    rest = "<!-- /evidence -->\n<!-- size -->\n\n<!-- /size -->\n<!-- bounds -->\n\n<!-- /bounds -->\nthe rest\n"
-    assert text.endswith(rest), "no part is so large, and none has bounded steps"
+    assert text.endswith("<!-- /evidence -->\nthe rest\n")
     assert "old words" not in text and "(data/evidence/fig_forest.png)" in text
     stage.main()
     assert Path("README.md").read_text() == text
@@ -137,7 +136,8 @@ def test_a_part_that_is_judged_alone_is_told_whatever_its_profile_and_begins_no_
         write(Path("data/params.json"), config.of_results(own))
         stage.main()
         if own is alone:
-            assert Path("README.md").read_text() == README.replace("old\n", "\n"), "no part is so large"
+            assert Path("README.md").read_text() == README
+            assert (evidence.ROOT / "RUNS.md").read_text().startswith("# Runs beside each other")
             (first,) = Path("data/evidence").glob("small-*")
             assert programme.leading(evidence.ROOT, alone) is None
     (second,) = {*Path("data/evidence").glob("small-*")} - {first}

@@ -1,0 +1,41 @@
+"""What published models of video must share to be laid beside each other, though they lie in two parts."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from descent.config import Params
+
+FREE = ("lr", "arms", "epochs", "layers")  # of a budget: what the objective says, or is told beside
+COMPUTED = ("compile", "stack_elements", "checkpoint_seconds")  # of training: how, and not what
+TESTED = ("gammas", "noise_draws", "seed")  # of tests
+
+
+def shape(own: Params, dataset: str, model: str, arm: str, digests: Sequence[str], but: Sequence[str] = ()) -> str:
+    """All that makes the numbers of an arm's cells but its objective, depth and epochs: the model's settings
+    without those named, budget, frames, training, tests, and the data.
+
+    Args:
+        own: the parameters of the part that holds them.
+        digests: of its data sets (`digests`).
+    """
+    told = (
+        without(own.model_settings(model, arm), *but),
+        without(own.model_budget(model), *FREE),
+        own.video.frame.model_dump(),
+        own.training.model_dump(exclude={*COMPUTED}),
+        own.video.evaluation.model_dump(include={*TESTED}),
+        [line for line in digests if line.endswith(f" {dataset}")],
+    )
+    return json.dumps(told, sort_keys=True)
+
+
+def digests(folder: Path) -> list[str]:
+    """What a published part's data sets are told by: a digest and a name each."""
+    return (folder / "data.sha256").read_text(encoding="utf-8").splitlines()
+
+
+def without(values: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The values but for those of these names."""
+    return {name: value for name, value in values.items() if name not in names}
