@@ -130,9 +130,14 @@ class Declared(Schema):
         for task in components.TASKS:
             section, grids = getattr(self, task), getattr(self.budget, task)
             found += [name for name in section.datasets if name not in self.budget.data]
-            found += [name for name in section.models if self._root(name) not in grids.models]
+            found += [name for name in section.models if not self.budgeted(name)]
             found += [name for name in self.tokenizers(task) if name not in grids.tokenizers]
         return found
+
+    def budgeted(self, model: str) -> bool:
+        """Whether the profile in use has a budget for a model, or for the one that it is like in the end."""
+        task = self.components["models"][model]["TASK"]
+        return self._root(model) in getattr(self.budget, task).models
 
     def tokenizer(self, model: str) -> str:
         """The tokenizer of a model of text, as its section says."""

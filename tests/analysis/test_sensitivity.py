@@ -37,7 +37,7 @@ def test_every_average_and_every_setting_has_a_row() -> None:
     found = sensitivity.table(pairs(EFFECTS), facts())
     by = found[found["average"] != sensitivity.ALONE].set_index("average")["estimate"] - np.mean(SEEDS)
     assert by[sensitivity.TRIMMED] == pytest.approx(3.0), "of five one is dropped at each end"
-    assert by[sensitivity.PLAIN] == pytest.approx(20.0)
+    assert by[sensitivity.MEAN] == pytest.approx(20.0)
     assert by[sensitivity.ALIKE] == pytest.approx((1.5 + 97 / 3) / 2)
     alone = found[found["average"] == sensitivity.ALONE].set_index(["dataset", "layers"])["estimate"]
     assert {place: value - 2.5 for place, value in alone.items()} == pytest.approx(EFFECTS)

@@ -28,7 +28,7 @@ from descent.tasks.common.items import setting
 from descent.tasks.video.losses import denoising_losses
 from descent.training.arm import Base
 from descent.training.devices import compiled
-from descent.training.drawing import in_turn
+from descent.training.drawing import drawn_in_turn
 from descent.training.loop import Task
 from descent.training.schema import Training
 from descent.training.step import Steps
@@ -118,7 +118,7 @@ def as_asked(values: Params, how: str | bool) -> Training:
 def drawn(task: Task) -> Iterator[Any]:
     """A task's training batches, epoch after epoch, ahead where the loop draws them so."""
     for epoch in count():
-        yield from in_turn(partial(task.batch, epoch), task.steps, ahead=device().type == "cuda")
+        yield from drawn_in_turn(partial(task.batch, epoch), task.steps, ahead=device().type == "cuda")
 
 
 class Fed:

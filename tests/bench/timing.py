@@ -11,9 +11,9 @@ import torch
 from descent import config
 from descent.config import Params
 from descent.schema import Precision
-from descent.training.devices import PLAIN, choose
+from descent.training.devices import UNRECORDED, choose
 
-WARMING = PLAIN + 1  # calls before any is timed: in the last of them a step is recorded
+WARMING = UNRECORDED + 1  # calls before any is timed: in the last of them a step is recorded
 PATIENCE = {"cpu": 4.0, "cuda": 1.0}  # seconds of turns: a GPU has hundreds in one, and ten minutes for everything
 
 

@@ -3,7 +3,7 @@
 import pytest
 from matplotlib.figure import Figure
 
-from descent.figures.parts import style
+from descent.figures.parts import scales
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_a_logarithmic_scale_has_several_labels_in_plain_numbers(
     figure = Figure()
     axes = figure.subplots()
     axes.plot([0, 1], [low, high])
-    style.logarithmic(axes)
+    scales.logarithmic(axes)
     figure.draw_without_rendering()
     bottom, top = axes.get_ylim()
     ticks = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)

@@ -13,7 +13,7 @@ from descent.models.parts.inputs import VideoInputs
 from descent.models.parts.layers import attention, dct, per_cell
 from descent.models.parts.unrolled import UT
 from descent.tasks.common.items import budget_of, settings_by_arm
-from descent.tasks.video.references import PLAIN, Map
+from descent.tasks.video.references import UNTOLD, Map
 from tests.fakes.core import small_params
 
 CELLS, BATCH, TOKENS, LAYERS, PIXELS = 2, 3, 5, 7, 4
@@ -193,7 +193,7 @@ def test_a_stack_equals_its_cells_in_forward_and_gradient(module: ModuleType, ch
 
 def test_the_reference_maps_are_the_input_and_black() -> None:
     for name, expected in (("identity", signal()), ("zero", torch.zeros_like(signal()))):
-        reference = Map(Pixels(), PLAIN[name])
+        reference = Map(Pixels(), UNTOLD[name])
         (state,) = reference.states(signal())
         assert torch.equal(reference.readout(state), expected)
 

@@ -136,6 +136,27 @@ def test_a_profile_that_lacks_a_model_in_use_asks_for_nothing() -> None:
     assert pruning.prune(store.root(), [asked]) == (2, 0) and names() == before
 
 
+def test_a_study_that_runs_alone_is_asked_of_the_profiles_that_have_a_budget_for_its_model() -> None:
+    alone = {
+        "studies": ["controls"],
+        "study.controls.alone": True,
+        "study.controls.model": "dust",
+        "video.models": ["ut"],
+    }
+    whole = small_params(TINY | alone | {"eps": 0.1})
+    lacking = whole.profiles["demo"].model_dump()
+    del lacking["video"]["models"]["dust"]
+    profiles = {"lacking": type(whole.profiles["demo"])(**lacking), "demo": whole.profiles["demo"]}
+    asked = whole.model_copy(update={"profiles": profiles})
+    train_cells(asked, *ITEM)
+    before = names()
+    assert pruning.prune(store.root(), [asked]) == (2, 0) and names() == before
+    with pytest.raises(
+        UserError, match=r"profiles\.lacking\.video\.models says nothing of dust, which controls trains"
+    ):
+        pruning.prune(store.root(), [asked.model_copy(update={"profile": "lacking"})])
+
+
 def test_a_profile_that_is_not_right_otherwise_keeps_the_store_whether_or_not_it_is_in_use() -> None:
     """Its cells are asked for as soon as the mistake is mended."""
     other = {"profile": "small", "video.frame": {"size": 16, "patch": 4}}

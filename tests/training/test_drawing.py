@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from descent.training import loop
-from descent.training.drawing import AHEAD, in_turn
+from descent.training.drawing import AHEAD, drawn_in_turn
 from tests.fakes.core import fit, same, small_params, write_prepared
 from tests.fakes.stacks import stack
 
@@ -23,10 +23,10 @@ def test_what_is_drawn_ahead_comes_in_the_same_order(steps: int) -> None:
         return step**2
 
     seen = []
-    for number in in_turn(draw, steps, ahead=True):
+    for number in drawn_in_turn(draw, steps, ahead=True):
         seen.append(number)
         assert len(drawn) <= len(seen) + AHEAD, "so many ahead, and no more in memory"
-    assert seen == [*in_turn(lambda step: step**2, steps, ahead=False)] == [step**2 for step in range(steps)]
+    assert seen == [*drawn_in_turn(lambda step: step**2, steps, ahead=False)] == [step**2 for step in range(steps)]
     assert drawn[0] == 0 and sorted(drawn) == [*range(steps)] and threading.get_ident() not in threads
 
 
@@ -39,17 +39,17 @@ def test_the_first_is_drawn_before_any_other_begins() -> None:
         done.append(step)
         return known
 
-    assert [*in_turn(draw, 6, ahead=True)] == [False] + 5 * [True]
+    assert [*drawn_in_turn(draw, 6, ahead=True)] == [False] + 5 * [True]
 
 
 def test_the_next_ones_are_drawn_side_by_side() -> None:
     together = threading.Barrier(AHEAD, timeout=20)
-    assert len([*in_turn(lambda step: step and together.wait(), AHEAD + 1, ahead=True)]) == AHEAD + 1
+    assert len([*drawn_in_turn(lambda step: step and together.wait(), AHEAD + 1, ahead=True)]) == AHEAD + 1
 
 
 def test_what_drawing_fails_of_arrives() -> None:
     with pytest.raises(ZeroDivisionError):
-        [*in_turn(lambda step: 1 // (2 - step), 5, ahead=True)]
+        [*drawn_in_turn(lambda step: 1 // (2 - step), 5, ahead=True)]
 
 
 def test_a_run_whose_batches_are_drawn_ahead_is_the_same_bit_for_bit(
@@ -61,9 +61,9 @@ def test_a_run_whose_batches_are_drawn_ahead_is_the_same_bit_for_bit(
 
     def always(draw: object, steps: int, ahead: bool) -> object:
         began.append(ahead)
-        return in_turn(draw, steps, ahead=True)
+        return drawn_in_turn(draw, steps, ahead=True)
 
-    monkeypatch.setattr(loop, "in_turn", always)
+    monkeypatch.setattr(loop, "drawn_in_turn", always)
     _, ahead = fit(small_params(), prepared, cells, tmp_path / "ahead.pt")
     assert same(plain, ahead)
     assert began and not any(began), "a CPU draws in turn"

@@ -17,8 +17,8 @@ from descent.tasks.text.batches import ClassificationTask
 from descent.tasks.video.batches import FrameTask, SequenceTask
 from descent.tasks.video.losses import denoising_losses
 from descent.training.arm import Base
-from descent.training.devices import PLAIN, Recorded, graph
-from descent.training.drawing import in_turn
+from descent.training.devices import UNRECORDED, Recorded, graph
+from descent.training.drawing import drawn_in_turn
 from descent.training.step import Steps
 from tests.fakes.core import ROOT, small_params
 from tests.fakes.replaying import record
@@ -80,7 +80,7 @@ def learnt(
 
     for epoch in range(3):
         total = 0.0
-        drawn = in_turn(partial(draw, epoch), STEPS, ahead=device.type == "cuda")
+        drawn = drawn_in_turn(partial(draw, epoch), STEPS, ahead=device.type == "cuda")
         for number, batch in enumerate(drawn):
             f, norm = steps.learn(batch, epoch, lr=0.01 / (1 + number))
             total = total + torch.cat([f, norm[:, None]], dim=1)
@@ -132,9 +132,9 @@ def test_what_does_not_stay_in_its_place_would_be_found() -> None:
         return count.total
 
     recorded = Recorded(adds, record)
-    for _ in range(PLAIN + 3):
+    for _ in range(UNRECORDED + 3):
         recorded(torch.ones(2))
-    assert count.total == 2 * (PLAIN + 3) and moved.total != count.total
+    assert count.total == 2 * (UNRECORDED + 3) and moved.total != count.total
 
 
 def test_every_kind_has_its_own_recording_and_sees_its_own_batch() -> None:
@@ -146,7 +146,7 @@ def test_every_kind_has_its_own_recording_and_sees_its_own_batch() -> None:
 
     scaled = Recorded(lambda batch, factor: factor * batch["x"], counted)
     for factor in (2, 3):  # what is asked beside the batch
-        for number in range(PLAIN + 3):
+        for number in range(UNRECORDED + 3):
             for shape in ((2,), (3,)):
                 x = torch.full(shape, float(number))
                 assert torch.equal(scaled({"x": x, "key": number}, factor), factor * x)

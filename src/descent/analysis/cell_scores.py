@@ -1,12 +1,17 @@
 """What each cell scored at each level of test noise, of which all that is judged is made of means."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
 import pandas as pd
 
-from descent.analysis.select import CELL, at_eps, last_layer, select
+from descent.analysis.select import CELL, at_eps, in_distribution, last_layer, select, whole_sweep
 from descent.components import TRAINED
 
 BY_LEVEL = ("rmse", "accuracy", "most_frequent")  # of the last layer, and of maps that learn nothing
 COLUMNS = [*CELL[1:], "gamma", "layer", "metric", "value"]
+FILE = "scores.csv"  # of a published part, which one of before 2026-11-27 may lack
 
 
 def table(results: pd.DataFrame) -> pd.DataFrame:
@@ -22,3 +27,18 @@ def table(results: pd.DataFrame) -> pd.DataFrame:
     outputs = last_layer(rows[rows["metric"].isin(BY_LEVEL)])
     losses = at_eps(select(rows, metric="loss"))
     return pd.concat([outputs, losses])[COLUMNS].sort_values(COLUMNS[:-1]).reset_index(drop=True)
+
+
+def either_side(folder: Path, gammas: Sequence[float]) -> pd.DataFrame:
+    """Of a published part's cells of video the mean of -ln RMSE over the swept levels of test noise above the
+    training level (`out`) and up to it (`in`), by CELL but for the profile, where they have them all; empty where
+    the part has no FILE."""
+    if not (folder / FILE).exists():
+        return pd.DataFrame(columns=["out", "in"], index=pd.MultiIndex.from_tuples([], names=CELL[1:]))
+    rows = pd.read_csv(folder / FILE, dtype={"varied": str}).fillna({"varied": ""})
+    rows = select(rows[rows["layers"] > 0], metric="rmse")  # without maps that learn nothing
+    rows = whole_sweep(rows.assign(profile="", shift=TRAINED), "rmse", gammas)
+    rows = rows.assign(score=-np.log(rows["value"]))
+    inside = in_distribution(rows["gamma"], rows["eps"])
+    sides = {"out": rows[~inside], "in": rows[inside]}
+    return pd.DataFrame({name: side.groupby(CELL[1:])["score"].mean() for name, side in sides.items()})

@@ -18,7 +18,7 @@ from descent.analysis.scorecard import scores
 from descent.analysis.verdicts import LEVEL, Estimate
 
 COLUMNS = ["claim", "average", "dataset", "model", "layers", "eps", "estimate", "low", "high", "seeds", "settings"]
-TRIMMED, PLAIN, ALIKE, ALONE = "trimmed mean", "mean", "mean of data sets and models", "one setting"
+TRIMMED, MEAN, ALIKE, ALONE = "trimmed mean", "mean", "mean of data sets and models", "one setting"
 UNTRIMMED = 4  # of fewer settings the trimmed mean drops none
 Average = Callable[[Float[np.ndarray, "settings seeds resamples"]], Float[np.ndarray, "seeds resamples"]]
 
@@ -55,7 +55,7 @@ def _averaged(own: pd.DataFrame, items: int, same: dict[str, object]) -> Iterato
     places = settings.groupby(["dataset", "model"]).ngroup().to_numpy()
     ways: dict[str, Average] = {TRIMMED: verdicts.trimmed}
     if len(settings) >= UNTRIMMED:
-        ways[PLAIN] = lambda values: values.mean(0)
+        ways[MEAN] = lambda values: values.mean(0)
     if 1 < len(set(places)) < len(settings):
         ways[ALIKE] = lambda values: np.mean([values[places == place].mean(0) for place in set(places)], 0)
     for average, way in ways.items() if len(settings) > 1 else ():

@@ -131,6 +131,15 @@ class Estimate:
         return np.asarray(self.value - reach), np.asarray(self.value + reach)
 
 
+def student(by_seed: Float[np.ndarray, " seeds"]) -> tuple[float, tuple[float, float]]:
+    """The mean, and Student's LEVEL interval over seeds alone: of test items as they are. Of one seed NaN."""
+    value = float(by_seed.mean())
+    half = (
+        float(stats.sem(by_seed) * stats.t.ppf((1 + LEVEL) / 2, len(by_seed) - 1)) if len(by_seed) > 1 else np.nan
+    )
+    return value, (value - half, value + half)
+
+
 def sign_flip(by_seed: Float[np.ndarray, "*claims seeds"]) -> Float[np.ndarray, "*claims"]:
     """Exact two-sided p of the mean over seeds: the share of the 2^K choices of signs whose mean is as far from 0.
     Of more than MANY seeds it is that of 2^MANY choices, drawn, with the one that was seen.

@@ -19,13 +19,16 @@ class Left:
     def __init__(self, params: Params) -> None:
         self.params = params
         self.counted: set[str] = set()  # names in the store, or of what would be trained on a stand-in
+        self.items: dict[str, list[Item]] = {}  # of studies, of which every reading of a model is a part
 
     def of_prepared(self, first: Cell, cells: Sequence[Cell]) -> list[Cell]:
         """The cells that are not in the store, and that no part before has counted."""
         if first.experiment in TASKS:
             items = [of_model(self.params, first.experiment, first.dataset, first.model)]
         else:
-            items = [item for item in of_study(self.params, first.experiment) if first in item.cells]
+            if first.experiment not in self.items:
+                self.items[first.experiment] = of_study(self.params, first.experiment)
+            items = [item for item in self.items[first.experiment] if first in item.cells]
         names = {cell: name for item in items for cell, name in _names(item).items()}
         left = [cell for cell in cells if cell not in names or not store.folder(names[cell]).is_dir()]
         return self._first({cell: names.get(cell) for cell in left})

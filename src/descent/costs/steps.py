@@ -12,11 +12,11 @@ from descent.cells import Cell
 from descent.components import load
 from descent.runner.items import Feed
 from descent.training.arm import Setting
-from descent.training.devices import PLAIN
+from descent.training.devices import UNRECORDED
 from descent.training.loop import Task
 from descent.training.step import Steps, primal_dual_step
 
-REPEATS = 3  # timed steps, after one that is not (on a GPU PLAIN + 1),
+REPEATS = 3  # timed steps, after one that is not (on a GPU UNRECORDED + 1),
 PATIENCE = 0.5  # or as many as take so many seconds
 LOOKED_AT = 64  # batches, of which the one of mean size is timed
 
@@ -66,7 +66,7 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
     def forward() -> None:
         steps.look(given if gpu else task.batch(0, number))
 
-    for _ in range((PLAIN + 1) * gpu):  # the last of which is the recording
+    for _ in range((UNRECORDED + 1) * gpu):  # the last of which is the recording
         step()
         forward()
     trained = sum(value.nbytes for value in net.parameters())

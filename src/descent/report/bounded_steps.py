@@ -9,19 +9,16 @@ import numpy as np
 import pandas as pd
 
 from descent import config
-from descent.analysis import comparable, parts
+from descent.analysis import cell_scores, comparable, parts
 from descent.analysis.controls import over_seeds
 from descent.analysis.lost import truth
-from descent.analysis.select import in_distribution, select, whole_sweep
 from descent.analysis.wording import gain
-from descent.components import TASKS, TRAINED
+from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import linked, pipe
 from descent.report.sections import label
 from descent.study import RATE, Study
 
-SCORES = "scores.csv"  # which parts published before 2026-11-27 may lack
-CELL = ["experiment", "dataset", "model", "arm", "layers", "eps", "seed", "varied"]
 KIND = ["experiment", "dataset", "model", "arm"]  # what parameters say of cells is said by
 ALIKE = ["size", "dataset", "layers", "eps", "epochs", "parameters", "alike", "seed"]  # what a pair shares
 GAINS = ["out", "in"]
@@ -62,7 +59,7 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     Columns: ALIKE, `experiment`, `varied`, `model`, `arm`, `solver`, `lr`, `part`, `bounded`, whether it is
     `lost`, and GAINS, -ln RMSE either side of the level of training, missing where it is.
     """
-    if not (folder / SCORES).exists():
+    if not (folder / cell_scores.FILE).exists():
         return pd.DataFrame()
     own = config.load(folder / "params.yaml")
     models = [model for model in own.video.models if "step_scale" in own.model_settings(model, "")]
@@ -72,7 +69,8 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     arms = [params.comparison.ours, params.comparison.baseline]
     cells = cells[cells["experiment"].isin(times) & cells["model"].isin(models) & cells["arm"].isin(arms)]
     cells = cells.sort_values("experiment", key=lambda names: ~names.isin(TASKS), kind="stable")
-    cells = cells.join(_scores(folder, own.video.evaluation.gammas), on=CELL).assign(part=folder)
+    scores = cell_scores.either_side(folder, own.video.evaluation.gammas)
+    cells = cells.join(scores, on=scores.index.names).assign(part=folder)
     cells["lost"] = truth(cells["diverged"])
     cells = cells[cells["lost"] | cells["out"].notna()]  # trials of rates are tested on nothing
     if cells.empty:
@@ -102,18 +100,6 @@ def _said(
         "alike": comparable.shape(own, dataset, model, arm, digests, but=("step",)),
         "solver": json.dumps(comparable.without(own.objective(arm, dataset, model), "lr", "R0"), sort_keys=True),
     }
-
-
-def _scores(folder: Path, gammas: Sequence[float]) -> pd.DataFrame:
-    """The mean of -ln RMSE over the swept levels above the training level (`out`) and up to it (`in`), by CELL, of
-    cells that have them all."""
-    rows = pd.read_csv(folder / SCORES, dtype={"varied": str}).fillna({"varied": ""})
-    rows = select(rows[rows["layers"] > 0], metric="rmse")  # without maps that learn nothing
-    rows = whole_sweep(rows.assign(profile="", shift=TRAINED), "rmse", gammas)
-    rows = rows.assign(score=-np.log(rows["value"]))
-    inside = in_distribution(rows["gamma"], rows["eps"])
-    sides = {"out": rows[~inside], "in": rows[inside]}
-    return pd.DataFrame({name: side.groupby(CELL)["score"].mean() for name, side in sides.items()})
 
 
 def _gains(pairs: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from descent.analysis.claims import CLAIMS
 from descent.analysis.preconditions import PLACE
-from descent.analysis.sensitivity import ALONE, PLAIN, TRIMMED, UNTRIMMED
+from descent.analysis.sensitivity import ALONE, MEAN, TRIMMED, UNTRIMMED
 from descent.analysis.verdicts import LESS, NOT_TESTED, matters_little
 from descent.analysis.wording import UNKNOWN, number_of, signed, with_interval, written
 from descent.components import TASKS, in_words
@@ -169,7 +169,7 @@ def apart(card: pd.DataFrame, found: pd.DataFrame, params: Params) -> str:
         if not ((own["low"] > 0).any() and (own["high"] < 0).any()):
             continue
         each = [_by_depth(depths, row["unit"], params) for _, depths in own.groupby(PLACE, sort=False)]
-        plain = found[(found["claim"] == row["claim"]) & (found["average"] == PLAIN)]["estimate"]
+        plain = found[(found["claim"] == row["claim"]) & (found["average"] == MEAN)]["estimate"]
         beside = "".join(f"; untrimmed, their mean is {written(value, row['unit'])}" for value in plain)
         told.append(f"*{row['statement']}*: {'; '.join(each)}{beside}")
     return f"**Settings disagree**, so that the mean says little: {'. '.join(told)}." if told else ""

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
-from scipy import stats
 
 from descent import config
 from descent.analysis import comparable, grounds, parts
@@ -19,7 +18,7 @@ from descent.analysis.lost import truth
 from descent.analysis.preconditions import PLACE
 from descent.analysis.scorecard import PAPER, scores
 from descent.analysis.select import select
-from descent.analysis.verdicts import LEVEL, Estimate, trimmed
+from descent.analysis.verdicts import LEVEL, Estimate, student, trimmed
 from descent.analysis.wording import gain
 from descent.components import in_words
 from descent.config import Params
@@ -133,8 +132,7 @@ def _estimated(pairs: pd.DataFrame) -> str:
 def _difference(counts: pd.DataFrame, otherwise: pd.DataFrame) -> str:
     """By seed, on the test items as they are."""
     first, second = (trimmed(scores(pairs)[1])[:, 0] for pairs in (counts, otherwise))
-    value, half = (second - first).mean(), stats.sem(second - first) * stats.t.ppf((1 + LEVEL) / 2, len(first) - 1)
-    return gain(value, (value - half, value + half), len(first))
+    return gain(*student(second - first), len(first))
 
 
 def _holding(both: pd.DataFrame, column: str, params: Params) -> str:

@@ -14,7 +14,7 @@ from descent.config import Params
 from descent.figures.beyond import fig_forest
 from descent.figures.parts import style
 from descent.io.folders import write_text
-from descent.report import first_screen, otherwise, side_by_side
+from descent.report import first_screen, otherwise, runs
 
 CLAIMS, AVERAGES, FOREST = "claims.csv", "sensitivity.csv", "fig_forest.png"
 DIGITS = "%.6g"
@@ -57,7 +57,7 @@ def write(root: Path, params: Params) -> str | None:
     folders, others = parted(root, params.profile)
     pairs, facts = parts.joined(folders) if folders else (pd.DataFrame(), pd.DataFrame())
     beside = otherwise.tables(pairs, facts, folders, others, params) if folders else ""
-    write_text(root / side_by_side.PAGE, side_by_side.page([*folders, *others], beside, params))
+    write_text(root / runs.PAGE, runs.page([*folders, *others], beside, params))
     if not folders:
         return None
     card = scorecard.judged(pairs, facts)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from descent import config
-from descent.analysis import grounds
+from descent.analysis import cell_scores, grounds
+from descent.analysis.verdicts import student
 from descent.analysis.wording import UNKNOWN, gain
 from descent.config import Params
 from descent.report.markdown import linked, pipe
@@ -24,6 +25,8 @@ HEADER = (
     "gain in distribution, %",
     "constraints hold",
     "lost, constrained / plain",
+    "over the first reading out of distribution, %: constrained",
+    "plain",
 )
 
 
@@ -31,7 +34,8 @@ def table(folders: Sequence[Path], params: Params) -> str:
     """A row for each reading of each such study; empty where none is published.
 
     It says what constraints gain over plain training of the same reading (of texts and language models accuracy,
-    in points), with Student's 95 % interval over seeds, and in how many cells they hold on validation data.
+    in points), with Student's 95 % interval over seeds, and in how many cells they hold on validation data; of
+    video also what either arm gains over itself as the study's first reading has it, by seed.
     """
     rows = [row for folder in folders for row in _rows(folder, params)]
     return pipe(HEADER, rows) if rows else ""
@@ -43,24 +47,39 @@ def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
         return
     own = config.load(folder / "params.yaml")
     found = pd.read_csv(folder / CONTROLS, dtype={"varied": str}).fillna({"varied": ""})
+    scores = cell_scores.either_side(folder, own.video.evaluation.gammas).reset_index()
     for name in names:
         study = own.studied(name)
         rows = found[found["study"] == name].set_index(["arm", "varied"])
-        for word in study.variants():
-            ours = rows.loc[params.comparison.ours, word]
-            plain = rows.loc[params.comparison.baseline, study.plainly(word)]
+        out = scores[scores["experiment"] == name].set_index(["arm", "varied", "seed"])["out"].sort_index()
+        first, *_ = read = [
+            ((params.comparison.ours, word), (params.comparison.baseline, study.plainly(word)))
+            for word in study.variants()
+        ]
+        for arms in read:
+            ours, plain = (rows.loc[arm] for arm in arms)
             yield [
                 linked(folder),
                 label(params, "models", study.model),
                 label(params, f"tasks.{study.task}.datasets", study.dataset),
                 study.layers or max(own.model_budget(study.model)["layers"]),
-                word,
+                arms[0][1],
                 *(_gain(ours, of, bool(ours["lost"] or plain["lost"])) for of in ("gain_out", "gain_in")),
                 f"{ours['feasible'] * ours['trained']:.0f} of {ours['trained']:.0f}",
                 f"{ours['lost']:.0f} / {plain['lost']:.0f} of {plain['trained']:.0f}",
+                *(_over(out, *both, rows["lost"]) for both in zip(arms, first, strict=True)),
             ]
 
 
 def _gain(row: pd.Series, of: str, lost: bool) -> str:
     """Nothing where a cell is lost: it scores as the map to zero, and would tell of nothing else."""
     return UNKNOWN if lost else gain(row[of], (row[f"{of}_low"], row[f"{of}_high"]), int(row[f"{of}_seeds"]))
+
+
+def _over(out: pd.Series, arm: tuple[str, str], first: tuple[str, str], lost: pd.Series) -> str:
+    """By how much an arm's cells of one reading err less than those of the first, by seed; nothing of that one
+    itself, nor where a cell of either is lost or has no score."""
+    if arm == first or lost[[arm, first]].any() or not {arm, first} <= {*out.index.droplevel("seed")}:
+        return UNKNOWN
+    gained = (out[arm] - out[first]).dropna().to_numpy(float)
+    return gain(*student(gained), len(gained))

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field
 
 from descent.schema import Schema
 
-Share = Annotated[float, Field(gt=0, le=1)]
+Portion = Annotated[float, Field(gt=0, le=1)]
 
 
 def _for_all(shares: dict[str, Any]) -> dict[str, Any]:
@@ -15,7 +15,7 @@ def _for_all(shares: dict[str, Any]) -> dict[str, Any]:
     return shares
 
 
-Shares = Annotated[dict[str, Share], AfterValidator(_for_all)]
+Shares = Annotated[dict[str, Portion], AfterValidator(_for_all)]
 ALONE = {"default": 1.0}
 
 

@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves, tree_map, tree_map_only
 
 from descent.errors import UserError
 
-PLAIN = 3  # calls of a kind before its recording: libraries load in them, kernels are compiled, moments made
+UNRECORDED = 3  # calls of a kind before its recording: libraries load in them, kernels are compiled, moments made
 Replay = Callable[[], None]
 CAPTURE = "captur"  # in what a GPU says of a call that cannot be recorded
 
@@ -119,7 +119,7 @@ class Recorded:
         kind = tuple((own.shape, own.dtype) for own in tensors)
         if kind not in self.known:
             self.calls[kind] += 1
-            if self.calls[kind] <= PLAIN:
+            if self.calls[kind] <= UNRECORDED:
                 return self._aside(lambda: self.function(batch, *asked))
             kept = tree_map_only(Tensor, torch.clone, batch)
             replay, results = self.record(lambda: self.function(kept, *asked))

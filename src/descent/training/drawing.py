@@ -11,7 +11,7 @@ import torch
 AHEAD = 3  # batches: a recorded step of small models takes a GPU less time than one thread to draw its noise
 
 
-def in_turn(draw: Callable[[int], Any], steps: int, ahead: bool) -> Iterator[Any]:
+def drawn_in_turn(draw: Callable[[int], Any], steps: int, ahead: bool) -> Iterator[Any]:
     """What `draw` returns for each step, in their order.
 
     Args:

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from descent.training.arm import Base
-from descent.training.drawing import in_turn
+from descent.training.drawing import drawn_in_turn
 from descent.training.schema import ADAM, Optimizer, Training
 from descent.training.step import Learnt, Steps, rate
 
@@ -131,7 +131,7 @@ def _epoch(
     """
     total, norms, clipped = 0.0, 0.0, 0.0
     draw = partial(task.batch, epoch)
-    for step, batch in enumerate(in_turn(draw, task.steps, steps.ahead)):
+    for step, batch in enumerate(drawn_in_turn(draw, task.steps, steps.ahead)):
         # By the step: in stairs the rate would depend on how long an epoch is.
         f, norm = steps.learn(batch, epoch, lr * rate(settings, (epoch + step / task.steps) / epochs))
         total = total + f

@@ -16,7 +16,7 @@ from descent.tasks.common.shifted import apply_of
 from descent.tasks.video import sweep as sweeps
 from descent.tasks.video.data import Prepared, Sequences
 from descent.tasks.video.feed import feed
-from descent.tasks.video.references import PLAIN, Map
+from descent.tasks.video.references import UNTOLD, Map
 from descent.tasks.video.sweep import AtLevels, Sweep, sweep
 from descent.tasks.video.views import View
 from tests.fakes.core import TOKENS, small_params, write_prepared
@@ -24,7 +24,7 @@ from tests.fakes.core import TOKENS, small_params, write_prepared
 CPU = torch.device("cpu")
 ITEM = ("video", "ucsd", "dust", "constrained")
 GAMMAS = [0.0, 0.25, 0.5, 1.0]
-IDENTITY, ZERO = (Map(Pixels(), PLAIN[name]) for name in ("identity", "zero"))
+IDENTITY, ZERO = (Map(Pixels(), UNTOLD[name]) for name in ("identity", "zero"))
 
 
 @pytest.fixture

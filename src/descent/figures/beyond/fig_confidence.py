@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from descent.cells import headline
 from descent.config import Params
-from descent.figures.parts import curves, looks, style, text_curves
+from descent.figures.parts import curves, looks, scales, style, text_curves
 
 FRAMES = True  # it holds texts of the data set, which are no more ours to publish than its frames
 TASKS = text_curves.TASKS
@@ -44,7 +44,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         _write(words, told, params, dataset)
         panel.set_ylim(-0.04, 1.04)
         panel.set_yticks([0, 0.5, 1])
-        style.percent(panel)
+        scales.percent(panel)
     grid[0][0].set_title(f"{style.name(model)}, test texts", loc="left")
     grid[0][1].set_title("probability of the true class ↑")
     grid[-1][1].set_xlabel(style.LAYER)

@@ -12,7 +12,7 @@ from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_trial, seeds_are_trials
 from descent.cells import headline, study_cells
 from descent.config import Params
-from descent.figures.parts import curves, style
+from descent.figures.parts import curves, scales, style
 
 MEASURES = {  # by task: what is measured at every layer, its words, how near the last layer counts as there
     "video": ("rmse_layer", style.RMSE, 0.05),
@@ -137,9 +137,9 @@ def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
     axes.set(xlabel="layers computed", ylabel=words)
     axes.xaxis.get_major_locator().set_params(integer=True)
     if metric == "accuracy":
-        style.percent(axes)
+        scales.percent(axes)
     else:
-        style.logarithmic(axes)
+        scales.logarithmic(axes)
 
 
 def first_near(points: pd.Series, tolerance: float, accuracy: bool) -> pd.Series:

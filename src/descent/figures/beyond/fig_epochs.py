@@ -9,7 +9,7 @@ from descent.analysis import epochs
 from descent.analysis.select import SETTING
 from descent.analysis.wording import number_of
 from descent.config import Params
-from descent.figures.parts import curves, style
+from descent.figures.parts import curves, scales, style
 
 TASKS = ("video", "text", "lm")
 TITLE = "What more training leaves of the gain"
@@ -41,7 +41,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         _gains(gains, rows, params)
         for arm, ending in zip(curves.pair(params), ("ours", "baseline"), strict=True):
             curves.draw(losses, rows[f"validation_loss_{ending}"].dropna(), arm, marker="o")
-        style.logarithmic(losses)
+        scales.logarithmic(losses)
         place = f"{style.name(model)}, {style.name(dataset)}"
         unit = "%" if params.task_of(model) == "video" else "points"
         gains.set(title=rf"{place}, $L={layers}$, $\epsilon={eps:g}$", ylabel=f"gain of our arm, {unit} ↑")

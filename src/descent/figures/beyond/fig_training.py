@@ -16,7 +16,7 @@ from descent.analysis.select import TRAINED, average, measured, select
 from descent.analysis.summary import cells_table
 from descent.cells import headline
 from descent.config import Params
-from descent.figures.parts import curves, style
+from descent.figures.parts import curves, scales, style
 
 TASKS = ("video", "text", "lm")
 DATASETS = {"video": "ucsd", "text": "imdb", "lm": "alpaca"}
@@ -153,7 +153,7 @@ def _draw_layers(axes: Axes, table: pd.DataFrame, layers: int, largest: bool) ->
 
 def _scale(panels: dict[str, Axes], tables: dict[str, pd.DataFrame], tolerance: float) -> None:
     """Vertical scales, and what is to be compared with: the tolerance, the weights of ERM."""
-    style.logarithmic(panels["loss"])
+    scales.logarithmic(panels["loss"])
     low, high = panels["loss"].get_ylim()
     if high > 50 * low:
         panels["loss"].yaxis.set_major_locator(LogLocator())

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from descent.analysis.select import last_layer
 from descent.analysis.summary import cells_table
 from descent.config import Params
-from descent.figures.parts import curves, style
+from descent.figures.parts import curves, scales, style
 
 TASKS = ("lm",)
 DATASET, MODEL = "alpaca", "causal_lm"  # the paper's
@@ -48,8 +48,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         curves.draw(accuracy, points, arm, state, marker="o")
     curves.draw_bound(loss, params.problem(dataset, model), layers)
     curves.mark_training_level(accuracy, eps, 0.22)
-    style.logarithmic(loss)
-    style.percent(accuracy)
+    scales.logarithmic(loss)
+    scales.percent(accuracy)
     loss.xaxis.get_major_locator().set_params(integer=True)
     where = f"{style.name(model)}, {style.name(dataset)}, $L={layers}$"
     loss.set(title=where, xlabel=style.LAYER, ylabel=style.LOSS)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from descent.analysis.select import CELL, TRAINED, last_layer, mean, select
 from descent.analysis.summary import cells_table
 from descent.config import Params
-from descent.figures.parts import curves, style, text_curves
+from descent.figures.parts import curves, scales, style, text_curves
 from descent.study import Study
 
 LABELS = {"alpha": r"required descent $\alpha$", "dual_lr": r"dual learning rate $\eta_\lambda$"}
@@ -73,7 +73,7 @@ def draw(axes: Axes, cells: pd.DataFrame, column: str, study: Study) -> None:
     axes.set_xticks(table.index, [f"{value:g}" for value in table.index])
     axes.minorticks_off()
     axes.grid(visible=False, axis="x")
-    style.percent(axes)
+    scales.percent(axes)
 
 
 def _draw_across(axes: Axes, reference: pd.DataFrame, arm: str) -> None:

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_text
 from descent.config import Params
-from descent.figures.parts import curves, style, text_curves
+from descent.figures.parts import curves, scales, style, text_curves
 
 TASKS = text_curves.TASKS
 DATASET, MODEL = "imdb", "roberta"  # the paper's
@@ -47,8 +47,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     curves.draw_bound(loss, params.problem(dataset, model), int(best["layers"].max()))
     text_curves.draw_chance(accuracy, params, dataset)
     curves.mark_training_level(accuracy, params.text.eps, text_curves.LOW)
-    style.logarithmic(loss)
-    style.percent(accuracy)
+    scales.logarithmic(loss)
+    scales.percent(accuracy)
     loss.xaxis.get_major_locator().set_params(integer=True)
     where = f"{style.name(model)}, {style.name(dataset)}, {curves.depths(best)}"
     loss.set(title=where, xlabel=style.LAYER, ylabel=style.LOSS)

@@ -7,7 +7,7 @@ from descent.analysis.select import select
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_text
 from descent.config import Params
-from descent.figures.parts import curves, style, text_curves
+from descent.figures.parts import curves, scales, style, text_curves
 
 TASKS = text_curves.TASKS
 TITLE = "Robustness of text classifiers to test noise"
@@ -48,7 +48,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             curves.mark_training_level(axes, params.text.eps, text_curves.LOW)
             axes.set_title(f"{style.name(model)}, {style.name(dataset)}, {curves.depths(chosen)}")
         line[0].set_ylabel(style.ACCURACY)
-        style.percent(line[0])
+        scales.percent(line[0])
     for axes in grid[-1]:
         axes.set_xlabel(style.GAMMA)
     style.legend(figure)

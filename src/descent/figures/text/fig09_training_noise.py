@@ -8,7 +8,7 @@ from descent.analysis.select import last_layer, select
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_text
 from descent.config import Params
-from descent.figures.parts import curves, style, text_curves
+from descent.figures.parts import curves, scales, style, text_curves
 
 TASKS = text_curves.TASKS
 DATASET, MODEL = "imdb", "distilbert"  # the paper's
@@ -56,7 +56,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     for axes in (accuracy, error):
         depth = f", {curves.depths(best)}" if one else ""
         axes.set_title(f"{style.name(model)}, {style.name(dataset)}{depth}")
-        style.percent(axes)
+        scales.percent(axes)
     error.xaxis.get_major_locator().set_params(integer=True)
     accuracy.set(xlabel=style.GAMMA, ylabel=style.ACCURACY)
     error.set(xlabel=style.LAYER, ylabel=r"error rate at $\gamma=\epsilon$ ↓")

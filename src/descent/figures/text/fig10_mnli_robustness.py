@@ -7,7 +7,7 @@ from descent.analysis.select import select
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_text
 from descent.config import Params
-from descent.figures.parts import curves, style, text_curves
+from descent.figures.parts import curves, scales, style, text_curves
 
 TASKS = text_curves.TASKS
 DATASET, MODELS = "mnli", ("ut_text", "distilbert")  # the paper's
@@ -47,7 +47,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             text_curves.draw_chance(axes, params, dataset)
             curves.mark_training_level(axes, eps, text_curves.LOW)
         line[0].set_ylabel(f"{style.name(model)}, {style.name(dataset)}\n{style.ACCURACY}")
-        style.percent(line[0])
+        scales.percent(line[0])
     for eps, top, bottom in zip(levels, grid[0], grid[-1], strict=True):
         top.set_title(rf"$\epsilon={eps:g}$")
         bottom.set_xlabel(r"test noise $\gamma$")

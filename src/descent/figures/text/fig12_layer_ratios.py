@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from descent.analysis.select import TRAINED, average, measured, select
 from descent.config import Params
-from descent.figures.parts import ablations, curves, style, text_curves
+from descent.figures.parts import ablations, curves, scales, style, text_curves
 from descent.study import Study
 
 PAPER = Path("data/paper/fig12_ratios.csv")
@@ -56,7 +56,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         axes.set_xticks([0, 0.5, 1, 1.5, 2], ["0", "0.5", "1", "1.5", "≥2"])
         _write(axes, rows, cells, shown)
     grid[0].set_ylabel("share of ratios")
-    style.percent(grid[0])
+    scales.percent(grid[0])
     style.legend(figure)
     return figure
 

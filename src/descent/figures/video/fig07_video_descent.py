@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from descent.analysis.summary import cells_table
 from descent.config import Params
-from descent.figures.parts import curves, style
+from descent.figures.parts import curves, scales, style
 
 TITLE = "Loss along the layers"
 CAPTION = """
@@ -40,7 +40,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             curves.draw(axes, points, arm, curves.state(cells, **cell), marker="o")
         curves.draw_bound(axes, params.problem(dataset, model), layers)
         axes.set(title=curves.of_setting(model, dataset, layers), xlabel=style.LAYER)
-        style.logarithmic(axes)
+        scales.logarithmic(axes)
         axes.set_xticks(range(layers + 1))
     grid[0][0].set_ylabel(style.LOSS)
     style.legend(figure)

@@ -11,7 +11,7 @@ from descent.analysis.lost import truth
 from descent.analysis.select import CELL, TRAINED, select
 from descent.analysis.summary import cells_table, first_constrained
 from descent.config import Params
-from descent.figures.parts import curves, style
+from descent.figures.parts import curves, scales, style
 
 DEPTH = np.linspace(0, 1, 41)
 ROOM = 0.3  # of the logarithmic scale, below all curves, for the counts
@@ -70,7 +70,7 @@ def _draw_model(axes: Axes, normalised: pd.DataFrame, cells: pd.DataFrame, param
     for place, arm in enumerate(params.arms):
         _draw_band(axes, select(normalised, arm=arm), arm)
         _count(axes, select(cells, arm=arm), arm, place)
-    style.logarithmic(axes)
+    scales.logarithmic(axes)
 
 
 def _normalised(losses: pd.DataFrame, first: pd.Series) -> pd.DataFrame:

@@ -101,12 +101,15 @@ def setting(params: Params, cell: Cell, overrides: dict[str, Any] | None = None)
     """How params.yaml has a cell trained.
 
     Raises:
-        UserError: a section holds an unknown key, a wrong type or a rate that is none, or a warm-up that leaves no
-            epoch to the duals.
+        UserError: a section holds an unknown key, a wrong type or a rate that is none, a warm-up leaves no epoch
+            to the duals, or the profile has no budget for the model.
     """
     values = params.objective(cell.arm, cell.dataset, cell.model, overrides)
     budget = params.model_budget(cell.model)
     where = f"objectives.{cell.arm} of {cell.model} on {cell.dataset}"
+    if RATE not in budget:  # of a study that runs alone: what is in use has been asked for
+        grids = f"profiles.{params.profile}.{params.task_of(cell.model)}.models"
+        raise UserError(f"{grids} says nothing of {cell.model}, which {cell.experiment} trains: give it a budget")
     rate = validated(Rate, {RATE: values.pop(RATE, budget[RATE])}, where)
     found = validated(load("arms", cell.arm).Settings, values, where)
     warmup = getattr(found, "warmup_epochs", 0)

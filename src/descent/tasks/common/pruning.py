@@ -111,7 +111,9 @@ def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
             for dataset, model in product(section.datasets, section.models):
                 yield from _trainable(own, model, partial(_of_grid, task, dataset, model), in_use)
         for name in filter(own.valued, own.studies):
-            yield from _trainable(own, own.studied(name).model, partial(_of_study, name), in_use)
+            model = own.studied(name).model
+            if in_use or own.budgeted(model):  # a study may run alone, whose model is not in use
+                yield from _trainable(own, model, partial(_of_study, name), in_use)
 
 
 def _of_grid(task: str, dataset: str, model: str, params: Params) -> Iterator[tuple[tuple, str]]:

@@ -166,4 +166,4 @@ class FrameTask(DenoisingTask):
             return super().losses(model, batch)
 
 
-TASKS: dict[str, type[DenoisingTask]] = {"patches": SequenceTask, "frames": FrameTask}  # by a model's INPUTS
+BY_INPUTS: dict[str, type[DenoisingTask]] = {"patches": SequenceTask, "frames": FrameTask}  # by a model's INPUTS

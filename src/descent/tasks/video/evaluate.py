@@ -22,7 +22,7 @@ from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import budget_of
-from descent.tasks.video.batches import TASKS, DenoisingTask
+from descent.tasks.video.batches import BY_INPUTS, DenoisingTask
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.feed import sigma
 from descent.tasks.video.layerwise import qualities, steps
@@ -41,7 +41,7 @@ def scoring(params: Params, prepared: Prepared, item: Item) -> Scoring:
     evaluation = params.video.evaluation
     budget = budget_of(params, model)
     module = load("models", model)
-    task = TASKS[module.INPUTS]
+    task = BY_INPUTS[module.INPUTS]
     own = [cell.eps for cell in item.cells]
     elements = item.feed.elements
     inputs = task.inputs(prepared, budget, "test")

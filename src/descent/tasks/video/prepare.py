@@ -33,7 +33,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class Job:
+class Decoding:
     """One clip to decode into a part file of raw bytes."""
 
     clip: Clip
@@ -73,7 +73,7 @@ def prepare(
     with atomic_folder(out) as folder:
         jobs = {
             split: [
-                Job(clip, frame.size, source.frames_per_clip, folder / f"{split}.{number}.part")
+                Decoding(clip, frame.size, source.frames_per_clip, folder / f"{split}.{number}.part")
                 for number, clip in enumerate(clips[split])
             ]
             for split in SPLITS
@@ -172,7 +172,7 @@ def statistics(histogram: Counts) -> dict[str, float]:
     }
 
 
-def _decode_all(jobs: list[Job], workers: int) -> Iterator[Decoded]:
+def _decode_all(jobs: list[Decoding], workers: int) -> Iterator[Decoded]:
     """The jobs' results in the jobs' order."""
     if workers == 1:
         yield from map(_decode, jobs)
@@ -189,7 +189,7 @@ def _start_worker() -> None:
     processes.begin()
 
 
-def _decoded(job: Job) -> Decoded:
+def _decoded(job: Decoding) -> Decoded:
     """In a worker."""
     try:
         return _decode(job)
@@ -197,7 +197,7 @@ def _decoded(job: Job) -> Decoded:
         raise processes.travelling(error) from error
 
 
-def _decode(job: Job) -> Decoded:
+def _decode(job: Decoding) -> Decoded:
     """Write a clip's frames to its part file; returns what is to be known of them."""
     frames = 0
     histogram = np.zeros(256, np.int64)
@@ -213,7 +213,7 @@ def _decode(job: Job) -> Decoded:
 
 
 def _join(
-    file: BinaryIO, jobs: list[Job], decoded: Iterator[Decoded], digest: Any, bar: Bar
+    file: BinaryIO, jobs: list[Decoding], decoded: Iterator[Decoded], digest: Any, bar: Bar
 ) -> tuple[Counts, list[list[Any]], list[bytes]]:
     """Append a split's part files to an array; returns the pixel counts, the clip index, and what clips show."""
     histogram = np.zeros(256, np.int64)

@@ -10,7 +10,7 @@ from descent.tasks.video import manifest
 from descent.tasks.video.schema import Source
 from descent.tasks.video.synthetic import footage
 
-PLAIN = ", or train*/ and test*/ with videos or folders of frames"
+ANY_TREE = ", or train*/ and test*/ with videos or folders of frames"
 
 
 def fetch(dataset: str, source: Source, local_data: str, out: Path) -> None:
@@ -28,7 +28,7 @@ def fetch(dataset: str, source: Source, local_data: str, out: Path) -> None:
     known = components.load("tasks.video.datasets", dataset)
     local = None
     if source.path is not None:
-        local = sources.local(known, source.path, local_data, otherwise=PLAIN)
+        local = sources.local(known, source.path, local_data, otherwise=ANY_TREE)
     if source.url is not None:
         archives.check_suffix(downloads.file_name(source.url))
     with atomic_folder(out) as folder:
@@ -42,5 +42,5 @@ def fetch(dataset: str, source: Source, local_data: str, out: Path) -> None:
         if not manifest.write(folder, local if outside else folder):
             raise UserError(
                 f"{dataset}: there are no frames or videos in {source.path or source.url}; "
-                f"it should hold {known.TREE}{PLAIN}"
+                f"it should hold {known.TREE}{ANY_TREE}"
             )

@@ -21,10 +21,10 @@ from descent.runner.executor import Job
 from descent.runner.items import Item
 from descent.tasks.common.items import budget_of, settings_by_arm
 from descent.tasks.video import data
-from descent.tasks.video.batches import TASKS, Inputs
+from descent.tasks.video.batches import BY_INPUTS, Inputs
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.feed import sigma
-from descent.tasks.video.references import CLASSICAL, IDENTITY, PLAIN, Filter, Map, Once
+from descent.tasks.video.references import CLASSICAL, IDENTITY, UNTOLD, Filter, Map, Once
 from descent.tasks.video.shifted import tested
 from descent.tasks.video.sweep import AtLevels, Sweep, sweep
 from descent.tasks.video.units import rows as rows_in_units
@@ -62,14 +62,14 @@ def references(params: Params, prepared: Prepared, device: torch.device, firsts:
         else:
             space = Pixels()
             key = (module.INPUTS, budget.test_inputs, budget.tokens)
-        task = TASKS[module.INPUTS]
+        task = BY_INPUTS[module.INPUTS]
         cells = {cell.arm: cell for cell in reference_cells(params, prepared.name, model)}
         if key not in known:
             inputs = task.inputs(prepared, budget, "test")
             frames = prepared.whole("test", limit=evaluation.classical_frames)
             tests = tested(params, inputs, module.INPUTS, scale)
             ask = partial(sweep, sigma=scale, cells=1, settings=evaluation, device=device)
-            plain = {name: Map(space, PLAIN[name]) for name in PLAIN if name in cells}
+            plain = {name: Map(space, UNTOLD[name]) for name in UNTOLD if name in cells}
             known[key] = [
                 *_plain(ask, plain, inputs, tests),
                 *_classical(ask, space, classical, scale, frames, tests),

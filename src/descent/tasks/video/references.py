@@ -80,7 +80,7 @@ def frame_mean(noisy: Tensor) -> Tensor:
     return noisy.mean(-2, keepdim=True).expand_as(noisy)
 
 
-PLAIN: dict[str, Filter] = {IDENTITY: identity, "zero": zero, "frame_mean": frame_mean}  # are told nothing
+UNTOLD: dict[str, Filter] = {IDENTITY: identity, "zero": zero, "frame_mean": frame_mean}  # are told nothing
 CLASSICAL: dict[str, Callable[[float], Filter]] = {"tv_chambolle": tv_chambolle, "nl_means": nl_means}
 
 

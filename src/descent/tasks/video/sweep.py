@@ -16,7 +16,7 @@ from descent.schema import Evaluation
 from descent.tasks.common.shifted import Shifted
 from descent.tasks.video.batches import Inputs
 from descent.tasks.video.quality import ssim
-from descent.tasks.video.views import PLAIN, View
+from descent.tasks.video.views import SEEN, View
 from descent.training.noise import TEST, Stream
 
 # Many small operations cost more than few large ones, up to a size: of a layer's answers, how many numbers are
@@ -82,7 +82,7 @@ def sweep(
         read = view.read(index)
         member = one_hot(torch.from_numpy(items[index]), len(sizes)).to(device).double()
         clean = {kind: handed.to(device).float()[None] / 255 for kind, handed in view.handed(read).items()}
-        answer = model.target(clean[PLAIN])
+        answer = model.target(clean[SEEN])
         for number, test in enumerate(tests):
             of_model = partial(view.of_model, shift=test.apply)
             for draw in range(settings.noise_draws):

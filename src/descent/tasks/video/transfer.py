@@ -20,7 +20,7 @@ from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import budget_of, of_model
 from descent.tasks.common.shifted import apply_of
-from descent.tasks.video.batches import TASKS, DenoisingTask, Inputs
+from descent.tasks.video.batches import BY_INPUTS, DenoisingTask, Inputs
 from descent.tasks.video.data import Prepared, load
 from descent.tasks.video.feed import sigma
 from descent.tasks.video.sweep import AtLevels, sweep
@@ -106,4 +106,4 @@ def _inputs(params: Params, model: str, prepared: Prepared) -> Inputs:
 
 
 def _task(model: str) -> type[DenoisingTask]:
-    return TASKS[component("models", model).INPUTS]
+    return BY_INPUTS[component("models", model).INPUTS]

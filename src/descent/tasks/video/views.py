@@ -13,7 +13,7 @@ from descent.tasks.common.shifted import Shifted
 from descent.tasks.video.batches import Inputs
 from descent.tasks.video.data import Sequences
 
-PLAIN = -1  # of shifts that are handed what the models see
+SEEN = -1  # of shifts that are handed what the models see
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,16 @@ class View:
         return torch.from_numpy(frames[:, line[:, None], line])
 
     def kind(self, shift: Shifted) -> int:
-        """Shifts of one kind are handed the same: pictures with so many pixels around them, or PLAIN inputs."""
-        return shift.margin if shift.sees == "pictures" else PLAIN
+        """Shifts of one kind are handed the same: pictures with pixels around, or SEEN, what models see."""
+        return shift.margin if shift.sees == "pictures" else SEEN
 
     def handed(self, read: UInt8[Tensor, "batch ..."]) -> dict[int, UInt8[Tensor, "batch ..."]]:
-        """What the shifts see of what was read, by their kinds; PLAIN is what the models see of it."""
+        """What the shifts see of what was read, by their kinds; SEEN is what the models see of it."""
         if self.margin is None:
-            return {PLAIN: read}
-        kinds = {self.kind(shift) for shift in self.shifts} - {PLAIN}
+            return {SEEN: read}
+        kinds = {self.kind(shift) for shift in self.shifts} - {SEEN}
         pictures = {kind: _inside(read, self.margin - kind) for kind in kinds}
-        return pictures | {PLAIN: self._flat(_inside(read, self.margin))}
+        return pictures | {SEEN: self._flat(_inside(read, self.margin))}
 
     def of_model(
         self, seen: Float[Tensor, "cells batch ..."], shift: Shifted
