@@ -25,8 +25,8 @@ HEADER = (
     "gain in distribution, %",
     "constraints hold",
     "lost, constrained / plain",
-    "over the first reading out of distribution, %: constrained",
-    "plain",
+    "constrained over its first reading, out of / in distribution, %",
+    "plain over its first reading, out of / in distribution, %",
 )
 
 
@@ -51,7 +51,9 @@ def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
     for name in names:
         study = own.studied(name)
         rows = found[found["study"] == name].set_index(["arm", "varied"])
-        out = scores[scores["experiment"] == name].set_index(["arm", "varied", "seed"])["out"].sort_index()
+        cells = (
+            scores[scores["experiment"] == name].set_index(["arm", "varied", "seed"])[["out", "in"]].sort_index()
+        )
         first, *_ = read = [
             ((params.comparison.ours, word), (params.comparison.baseline, study.plainly(word)))
             for word in study.variants()
@@ -67,7 +69,7 @@ def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
                 *(_gain(ours, of, bool(ours["lost"] or plain["lost"])) for of in ("gain_out", "gain_in")),
                 f"{ours['feasible'] * ours['trained']:.0f} of {ours['trained']:.0f}",
                 f"{ours['lost']:.0f} / {plain['lost']:.0f} of {plain['trained']:.0f}",
-                *(_over(out, *both, rows["lost"]) for both in zip(arms, first, strict=True)),
+                *(_over(cells, *both, rows["lost"]) for both in zip(arms, first, strict=True)),
             ]
 
 
@@ -76,10 +78,10 @@ def _gain(row: pd.Series, of: str, lost: bool) -> str:
     return UNKNOWN if lost else gain(row[of], (row[f"{of}_low"], row[f"{of}_high"]), int(row[f"{of}_seeds"]))
 
 
-def _over(out: pd.Series, arm: tuple[str, str], first: tuple[str, str], lost: pd.Series) -> str:
+def _over(cells: pd.DataFrame, arm: tuple[str, str], first: tuple[str, str], lost: pd.Series) -> str:
     """By how much an arm's cells of one reading err less than those of the first, by seed; nothing of that one
     itself, nor where a cell of either is lost or has no score."""
-    if arm == first or lost[[arm, first]].any() or not {arm, first} <= {*out.index.droplevel("seed")}:
+    if arm == first or lost[[arm, first]].any() or not {arm, first} <= {*cells.index.droplevel("seed")}:
         return UNKNOWN
-    gained = (out[arm] - out[first]).dropna().to_numpy(float)
-    return gain(*student(gained), len(gained))
+    gained = (cells.loc[arm] - cells.loc[first]).dropna()
+    return " / ".join(gain(*student(gained[side].to_numpy(float)), len(gained)) for side in gained)
