@@ -34,9 +34,9 @@ def tables(
 ) -> str:
     """A table in Markdown for each primary claim about video that settings solved otherwise speak of; else empty.
 
-    A row a setting, after one for their trimmed mean where a solver has all settings of the claim: what counts
-    and what comes out of the other solver, with the claim's 95 % intervals; the difference by seed, with
-    Student's; and in how many of our cells the constraints hold on validation data, there and here.
+    A row a setting, after one for their trimmed mean where a solver has several of the claim's: what counts and
+    what comes out of the other solver, with the claim's 95 % intervals; the difference by seed, with Student's;
+    and in how many of our cells the constraints hold on validation data, there and here.
 
     Args:
         pairs, facts: what the parts that are judged together say (parts.joined).
@@ -75,8 +75,9 @@ def _rows(counting: pd.DataFrame, others: Sequence[pd.DataFrame], params: Params
     solvers = [both for _, both in pd.concat(found).groupby("what", sort=False)] if found else []
     for both in solvers:
         alone = [own for _, own in both.groupby(VARIANT)]
-        if len(alone) == settings > 1:
-            yield _row(f"all {settings}, trimmed mean", both, params)
+        if len(alone) > 1:
+            which = "all" if len(alone) == settings else f"{len(alone)} of"
+            yield _row(f"{which} {settings}, trimmed mean", both, params)
         for own in alone:
             dataset, model, layers = own.iloc[0][["dataset", "model", "layers"]]
             yield _row(in_words(params.components, f"{model} on {dataset}, L = {layers}"), own, params)
@@ -105,8 +106,12 @@ def _otherwise(run: Path, counts: Path, dataset: str, model: str, params: Params
         alike = (shapes, own.epochs(model, 1.0), own.objective(plain, dataset, model))
         told.append((alike, own.objective(ours, dataset, model)))
     (alike, mine), (others, theirs) = told
-    changed = [f"{name} = {value}" for name, value in mine.items() if value != theirs.get(name)]
+    changed = [f"{name} = {_short(value)}" for name, value in mine.items() if value != theirs.get(name)]
     return listed(changed) if alike == others else ""
+
+
+def _short(value: object) -> object:
+    return f"{value:g}" if isinstance(value, float) else value
 
 
 def _row(of: str, both: pd.DataFrame, params: Params) -> list[object]:
