@@ -34,9 +34,13 @@ def counts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return published(made(-0.05), tmp_path_factory.mktemp("counts") / "small-00000001", SHARED)
 
 
+def beside(counts: Path, *apart: Path) -> otherwise.Found:
+    return otherwise.beside(*parts.joined([counts]), [counts], apart, real_params())
+
+
 def told(counts: Path, *apart: Path) -> dict[str, list[list[str]]]:
     """The cells of the rows of each claim's table."""
-    found = otherwise.tables(*parts.joined([counts]), [counts], apart, real_params())
+    found = otherwise.tables(beside(counts, *apart), real_params())
     chapters = found.split("\n\n") if found else []
     cells = [
         [[word.strip() for word in line.strip("|").split(" | ")] for line in table.split("\n")[2:]]
@@ -98,6 +102,21 @@ def test_two_parts_of_one_solver_make_up_the_mean_together(counts: Path, tmp_pat
     rows = next(iter(told(counts, halves[0], other).values()))
     assert [row[1] for row in rows] == ["R0 = 6"] * 3 + ["margin = 0.1"] * 3
     assert [row[2] for row in rows[::3]] == [part, part], "two solvers have no mean in common"
+
+
+def test_the_sentence_has_the_means_of_the_table_and_none_of_a_single_setting(
+    counts: Path, tmp_path: Path
+) -> None:
+    folder = published(made(0.02, models=("ut",)), tmp_path / "small-00000002", SHARED | CAP)
+    said = otherwise.sentence(beside(counts, folder), "RUNS.md")
+    assert (
+        said.startswith("**Solved otherwise**, with R0 = 6 (2 of 4 settings): *Video: ") and "](RUNS.md)" in said
+    )
+    for claim, rows in told(counts, folder).items():
+        assert f"{claim}: {rows[0][4]} % for {rows[0][3]}" in said
+    alone = published(made(0.02, models=("ut",), layers=(3,)), tmp_path / "small-00000003", SHARED | CAP)
+    found = beside(counts, alone)
+    assert otherwise.tables(found, real_params()) and otherwise.sentence(found, "RUNS.md") == ""
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from descent.components import load
 from descent.config import Params
+from descent.schema import validated
 
 FREE = ("lr", "arms", "epochs", "layers")  # of a budget: what the objective says, or is told beside
 COMPUTED = ("compile", "stack_elements", "checkpoint_seconds")  # of training: how, and not what
@@ -19,9 +21,14 @@ def shape(own: Params, dataset: str, model: str, arm: str, digests: Sequence[str
     Args:
         own: the parameters of the part that holds them.
         digests: of its data sets (`digests`).
+
+    Raises:
+        UserError: models.<model> is not what today's code asks for.
     """
+    schema = load("models", model).Settings  # whose defaults are what older parts do not say
+    settings = validated(schema, own.model_settings(model, arm), f"models.{model}").model_dump()
     told = (
-        without(own.model_settings(model, arm), *but),
+        without(settings, *but),
         without(own.model_budget(model), *FREE),
         own.video.frame.model_dump(),
         own.training.model_dump(exclude={*COMPUTED}),

@@ -46,11 +46,12 @@ def first_screen(
     cells: pd.DataFrame,
     folders: Sequence[Path],
     apart: Sequence[Path],
+    otherwise: str,
     params: Params,
 ) -> str:
     """How many primary claims are reproduced, and whether the loss descends; the forest plot, the verdicts with a
-    legend, folded what their means hide (settings, margins, test noise, models left out, other shifts), and the
-    scope.
+    legend, what becomes of them solved otherwise, folded what their means hide (settings, margins, test noise,
+    models left out, other shifts), and the scope.
 
     Args:
         card, models: the scorecard, and its claims on each model alone.
@@ -58,6 +59,7 @@ def first_screen(
         cells: summary.cells_table of all parts.
         folders: where the runs are published, relative to the README; beside them the protocol and the plot.
         apart: those of runs that are judged alone.
+        otherwise: a sentence on the same settings with another solver (otherwise.sentence).
     """
     primary, own = _primary(card, models)
     place = folders[0].parent.as_posix()
@@ -76,6 +78,7 @@ def first_screen(
         trained.solvers(folders, each_part.resting(primary, own), params),
         f"![{SEEN}]({place}/fig_forest.png)",
         judged.brief(primary.assign(why=_short(primary, own, f"{place}/{PARTS}", params))),
+        otherwise,
         BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else ""),
         _folded([words for words in hidden if words]),
         f"{_scope(primary, own, params)} [What the verdicts rest on]({place}/{PARTS}): every model, data set, "

@@ -5,7 +5,7 @@ solver in our arm. Then the claim's mean is worked out from it as from what coun
 its own, seed by seed. It decides no verdict.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -26,17 +26,20 @@ from descent.report.markdown import linked, listed, pipe
 
 VIDEO = "video"
 SAME = [*VARIANT, "claim", "seed", "resample"]  # what two pairs share that are laid beside each other
+ALONE = "Announced, after what counts was known, to be judged alone, it changes no verdict"
+LINK = "each setting beside its own"
+Found = Mapping[str, Sequence[pd.DataFrame]]  # by claim, a table for each way of solving it otherwise
 HEADER = ("run / counts", "otherwise", "of", "counts, %", "otherwise, %", "difference, %", "constraints hold")
 
 
-def tables(
+def beside(
     pairs: pd.DataFrame, facts: pd.DataFrame, together: Sequence[Path], apart: Sequence[Path], params: Params
-) -> str:
-    """A table in Markdown for each primary claim about video that settings solved otherwise speak of; else empty.
+) -> Found:
+    """Of each primary claim about video the pairs that count beside those of the same settings solved otherwise, a
+    table for each way of solving them.
 
-    A row a setting, after one for their trimmed mean where a solver has several of the claim's: what counts and
-    what comes out of the other solver, with the claim's 95 % intervals; the difference by seed, with Student's;
-    and in how many of our cells the constraints hold on validation data, there and here.
+    Columns beside those of the pairs: `<column>_counts`, the same of what counts; `folder`; the test `items` that
+    are drawn again; `what` is solved otherwise, in words; and `of`, how many settings the claim has.
 
     Args:
         pairs, facts: what the parts that are judged together say (parts.joined).
@@ -45,17 +48,52 @@ def tables(
     """
     claims = [name for name, claim in CLAIMS.items() if claim.primary and claim.experiment == VIDEO]
     others = [_held(folder, claims) for folder in apart]
-    statements = pd.read_csv(PAPER).set_index("claim")["statement"]
-    said = []
+    found = {}
     for name in claims:
         told = select(facts, claim=name)
-        passing = grounds.passing(told)
-        counting = grounds.left_in(select(pairs, claim=name), passing).merge(_items(told), on=["claim", *PLACE])
-        counting = counting.assign(folder=[together[part] for part in counting["part"]])
-        own = [select(other, claim=name) for other in others]
-        if passing and (rows := [*_rows(counting, own, params)]):
-            said.append(f"*{statements[name]}*\n\n{pipe(HEADER, rows)}")
+        if passing := grounds.passing(told):
+            counting = grounds.left_in(select(pairs, claim=name), passing).merge(
+                _items(told), on=["claim", *PLACE]
+            )
+            counting = counting.assign(folder=[together[part] for part in counting["part"]])
+            found[name] = _by_solver(counting, [select(other, claim=name) for other in others], params)
+    return found
+
+
+def tables(found: Found, params: Params) -> str:
+    """A table in Markdown for each claim of which there is one (`beside`); else empty.
+
+    A row a setting, after one for their trimmed mean where there are several: what counts and what comes out of
+    the other solver, with the claim's 95 % intervals; the difference by seed, with Student's; and in how many of
+    our cells the constraints hold on validation data, there and here.
+    """
+    said = []
+    for claim, solvers in found.items():
+        rows = []
+        for both in solvers:
+            alone = [own for _, own in both.groupby(VARIANT)]
+            rows += [_row(f"{_share(both)}, trimmed mean", both, params)] if len(alone) > 1 else []
+            rows += [_row(_setting(own, params), own, params) for own in alone]
+        said += [f"*{_statements()[claim]}*\n\n{pipe(HEADER, rows)}"] if rows else []
     return "\n\n".join(said)
+
+
+def sentence(found: Found, page: str) -> str:
+    """What becomes of the claims' means where they are solved otherwise, of the settings that were; empty where
+    not more than one was.
+
+    Args:
+        page: where the settings stand.
+    """
+    told: dict[str, list[str]] = {}
+    for claim, solvers in found.items():
+        for both in solvers:
+            if len(both[VARIANT].drop_duplicates()) > 1:
+                head = f"**Solved otherwise**, with {both['what'].iloc[0]} ({_share(both)} settings)"
+                before, after = (_estimated(one) for one in _sides(both))
+                told.setdefault(head, []).append(f"*{_statements()[claim]}*: {after} % for {before}")
+    said = [f"{head}: {'; '.join(words)}" for head, words in told.items()]
+    return f"{'. '.join(said)}. {ALONE}: [{LINK}]({page})." if said else ""
 
 
 def _held(folder: Path, claims: Sequence[str]) -> pd.DataFrame:
@@ -68,22 +106,14 @@ def _items(facts: pd.DataFrame) -> pd.DataFrame:
     return facts[["claim", *PLACE, "resampled"]].rename(columns={"resampled": "items"})
 
 
-def _rows(counting: pd.DataFrame, others: Sequence[pd.DataFrame], params: Params) -> Iterator[list[object]]:
+def _by_solver(counting: pd.DataFrame, others: Sequence[pd.DataFrame], params: Params) -> list[pd.DataFrame]:
     places = [own for other in others for _, own in other.groupby(PLACE)]
-    found = [both for own in places if len(both := _beside(own, counting, params))]
+    found = [both for own in places if len(both := _paired(own, counting, params))]
     settings = len(counting[VARIANT].drop_duplicates())
-    solvers = [both for _, both in pd.concat(found).groupby("what", sort=False)] if found else []
-    for both in solvers:
-        alone = [own for _, own in both.groupby(VARIANT)]
-        if len(alone) > 1:
-            which = "all" if len(alone) == settings else f"{len(alone)} of"
-            yield _row(f"{which} {settings}, trimmed mean", both, params)
-        for own in alone:
-            dataset, model, layers = own.iloc[0][["dataset", "model", "layers"]]
-            yield _row(in_words(params.components, f"{model} on {dataset}, L = {layers}"), own, params)
+    return [both.assign(of=settings) for _, both in pd.concat(found).groupby("what", sort=False)] if found else []
 
 
-def _beside(own: pd.DataFrame, counting: pd.DataFrame, params: Params) -> pd.DataFrame:
+def _paired(own: pd.DataFrame, counting: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The pairs of a part about one model on one data set, with those that count beside them (`_counts`), and
     `what` is solved otherwise; none where more differs, or seeds or resamples are others."""
     there = counting.merge(own[VARIANT].drop_duplicates(), on=VARIANT)
@@ -114,17 +144,35 @@ def _short(value: object) -> object:
     return f"{value:g}" if isinstance(value, float) else value
 
 
+def _statements() -> pd.Series:
+    return pd.read_csv(PAPER).set_index("claim")["statement"]
+
+
+def _share(both: pd.DataFrame) -> str:
+    """`all 9`, or `7 of 9`."""
+    here, of = len(both[VARIANT].drop_duplicates()), both["of"].iloc[0]
+    return f"all {of}" if here == of else f"{here} of {of}"
+
+
+def _setting(own: pd.DataFrame, params: Params) -> str:
+    dataset, model, layers = own.iloc[0][["dataset", "model", "layers"]]
+    return in_words(params.components, f"{model} on {dataset}, L = {layers}")
+
+
+def _sides(both: pd.DataFrame) -> list[pd.DataFrame]:
+    """The pairs that count, and the others."""
+    return [both.assign(effect=both[f"effect{end}"], items=both[f"items{end}"]) for end in ("_counts", "")]
+
+
 def _row(of: str, both: pd.DataFrame, params: Params) -> list[object]:
     runs = (dict.fromkeys(both[column]) for column in ("folder", "folder_counts"))
-    effects = [
-        both.assign(effect=both[f"effect{ending}"], items=both[f"items{ending}"]) for ending in ("_counts", "")
-    ]
+    sides = _sides(both)
     return [
         " / ".join(listed([linked(folder) for folder in folders]) for folders in runs),
         both["what"].iloc[0],
         of,
-        *(_estimated(one) for one in effects),
-        _difference(*effects),
+        *(_estimated(one) for one in sides),
+        _difference(*sides),
         " / ".join(_holding(both, column, params) for column in ("folder_counts", "folder")),
     ]
 

@@ -56,8 +56,8 @@ def write(root: Path, params: Params) -> str | None:
     """
     folders, others = parted(root, params.profile)
     pairs, facts = parts.joined(folders) if folders else (pd.DataFrame(), pd.DataFrame())
-    beside = otherwise.tables(pairs, facts, folders, others, params) if folders else ""
-    write_text(root / runs.PAGE, runs.page([*folders, *others], beside, params))
+    found = otherwise.beside(pairs, facts, folders, others, params) if folders else {}
+    write_text(root / runs.PAGE, runs.page([*folders, *others], otherwise.tables(found, params), params))
     if not folders:
         return None
     card = scorecard.judged(pairs, facts)
@@ -70,4 +70,5 @@ def write(root: Path, params: Params) -> str | None:
     cells = parts.counting(folders)
     page = first_screen.behind(card, models, averages, cells, folders, others, params)
     write_text(root / first_screen.PARTS, page)
-    return first_screen.first_screen(card, models, averages, cells, folders, others, params)
+    solved = otherwise.sentence(found, f"{root.as_posix()}/{runs.PAGE}")
+    return first_screen.first_screen(card, models, averages, cells, folders, others, solved, params)

@@ -29,12 +29,14 @@ def publish(folder: Path, margin: float = 0.0) -> None:
 def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     if not folder.exists():
         publish(folder)
-    return first_screen.first_screen(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], [], params)
+    return first_screen.first_screen(
+        rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], [], "", params
+    )
 
 
 def behind(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     rows.to_csv(folder / "claims.csv")
-    return first_screen.behind(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], [], params)
+    return first_screen.behind(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], [], "", params)
 
 
 def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
@@ -88,9 +90,9 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert "Scope" not in none
     assert first_screen.UNCOUNTED not in sentence
     beside = first_screen.first_screen(
-        card(), MODELS, AVERAGES, cells_table(made_up, params), [folder], [tmp_path / "small-2"], params
+        card(), MODELS, AVERAGES, cells_table(made_up, params), [folder], [tmp_path / "small-2"], "solved", params
     )
-    assert first_screen.UNCOUNTED in beside
+    assert first_screen.UNCOUNTED in beside and beside.index("| claim |") < beside.index("\n\nsolved\n\n")
 
 
 def test_a_margin_beyond_alpha_is_told_of_what_tested_claims_rest_on(
@@ -174,7 +176,9 @@ def test_a_claim_that_several_models_could_not_test_names_how_many_and_where_to_
     one = screen(params, rows, made_up, folder)
     assert "**not tested** (DUST failed; UT failed)" in one and "meets the preconditions" not in one
     both = MODELS.assign(why="failed")
-    several = first_screen.first_screen(rows, both, AVERAGES, cells_table(made_up, params), [folder], [], params)
+    several = first_screen.first_screen(
+        rows, both, AVERAGES, cells_table(made_up, params), [folder], [], "", params
+    )
     row = next(line for line in several.splitlines() if line.startswith("| Statement of video_ood"))
     assert row.endswith(f"(none of its 2 models meets the preconditions, [why]({tmp_path}/README.md)) |")
     assert "meets the preconditions" not in screen(params, rows, made_up, folder), (
