@@ -113,7 +113,7 @@ def test_the_sentence_has_the_means_of_the_table_and_none_of_a_single_setting(
         said.startswith("**Solved otherwise**, with R0 = 6 (2 of 4 settings): *Video: ") and "](RUNS.md)" in said
     )
     for claim, rows in told(counts, folder).items():
-        assert f"{claim}: {rows[0][4]} % for {rows[0][3]}" in said
+        assert f"{claim}: {rows[0][4]} % where {rows[0][3]} counts" in said
     alone = published(made(0.02, models=("ut",), layers=(3,)), tmp_path / "small-00000003", SHARED | CAP)
     found = beside(counts, alone)
     assert otherwise.tables(found, real_params()) and otherwise.sentence(found, "RUNS.md") == ""

@@ -91,7 +91,7 @@ def sentence(found: Found, page: str) -> str:
             if len(both[VARIANT].drop_duplicates()) > 1:
                 head = f"**Solved otherwise**, with {both['what'].iloc[0]} ({_share(both)} settings)"
                 before, after = (_estimated(one) for one in _sides(both))
-                told.setdefault(head, []).append(f"*{_statements()[claim]}*: {after} % for {before}")
+                told.setdefault(head, []).append(f"*{_statements()[claim]}*: {after} % where {before} counts")
     said = [f"{head}: {'; '.join(words)}" for head, words in told.items()]
     return f"{'. '.join(said)}. {ALONE}: [{LINK}]({page})." if said else ""
 
