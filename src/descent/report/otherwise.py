@@ -26,7 +26,7 @@ from descent.report.markdown import linked, listed, pipe
 
 VIDEO = "video"
 SAME = [*VARIANT, "claim", "seed", "resample"]  # what two pairs share that are laid beside each other
-ALONE = "Announced, after what counts was known, to be judged alone, it changes no verdict"
+ALONE = "Judged alone, as announced, it changes no verdict"
 LINK = "each setting beside its own"
 Found = Mapping[str, Sequence[pd.DataFrame]]  # by claim, a table for each way of solving it otherwise
 HEADER = ("run / counts", "otherwise", "of", "counts, %", "otherwise, %", "difference, %", "constraints hold")
