@@ -63,8 +63,8 @@ def test_every_step_is_on_a_fresh_batch_and_a_look_moves_nothing(
     monkeypatch.setattr(
         DenoisingTask, "losses", lambda task, net, batch: seen.append(batch) or losses(task, net, batch)
     )
-    draw = steps.in_turn
-    monkeypatch.setattr(steps, "in_turn", lambda make, count, **_: draw(make, count, ahead))
+    draw = steps.drawn_in_turn
+    monkeypatch.setattr(steps, "drawn_in_turn", lambda make, count, **_: draw(make, count, ahead))
     params = small_params()
     cells = grid(params, "video", DATASET, "dust")
     stack = [cell for cell in cells if cell.layers == 2 and cell.arm == cells[0].arm]

@@ -36,7 +36,7 @@ def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Pa
 
 def behind(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     rows.to_csv(folder / "claims.csv")
-    return first_screen.behind(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], [], "", params)
+    return first_screen.behind(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], [], params)
 
 
 def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
