@@ -64,6 +64,7 @@ def test_all_settings_have_the_claims_mean_and_each_its_own_with_the_difference_
 ) -> None:
     solved = made(0.02, cost=0.01)
     change(solved, 0.0, experiment="video", arm="constrained", layers=LAST, seed=0, metric="feasible")
+    change(solved, 1.0, experiment="video", arm="constrained", model="ut", layers=LAST, seed=1, metric="diverged")
     found = told(counts, published(solved, tmp_path / "small-00000002", SHARED | CAP))
     assert len(found) == 2, "of the claims about video the gain and the price"
     for rows, claim in zip(found.values(), ("video_ood", "video_cost"), strict=True):
@@ -79,10 +80,10 @@ def test_all_settings_have_the_claims_mean_and_each_its_own_with_the_difference_
         for row, first, second in [(mean, *middle), *zip(alone, there, here, strict=True)]:
             gained = (second - first)[:, 0]
             assert row[5] == words(gained.mean(), *stats.ttest_1samp(gained, 0.0).confidence_interval(LEVEL))
-        assert (
-            mean[6] == f"{SEEDS * SETTINGS} of {SEEDS * SETTINGS} / {SEEDS * SETTINGS - 2} of {SEEDS * SETTINGS}"
-        )
-        assert [row[6] for row in alone if f"L = {LAST}" in row[2]] == ["8 of 8 / 7 of 8"] * (SETTINGS // 2)
+        cells = SEEDS * SETTINGS
+        assert mean[6:] == [f"{cells} / {cells - 3} of {cells}", f"0 / 1 of {2 * cells}"]
+        deep = [row[6:] for row in alone if f"L = {LAST}" in row[2]]
+        assert deep == [["8 / 7 of 8", "0 / 0 of 16"], ["8 / 6 of 8", "0 / 1 of 16"]]
         assert alone[0][2] == "DUST on UCSD, L = 3"
 
 
@@ -102,6 +103,18 @@ def test_two_parts_of_one_solver_make_up_the_mean_together(counts: Path, tmp_pat
     rows = next(iter(told(counts, halves[0], other).values()))
     assert [row[1] for row in rows] == ["R0 = 6"] * 3 + ["margin = 0.1"] * 3
     assert [row[2] for row in rows[::3]] == [part, part], "two solvers have no mean in common"
+
+
+def test_what_two_parts_solve_alike_is_told_of_each(counts: Path, tmp_path: Path) -> None:
+    folders = [
+        published(made(gain), tmp_path / f"small-0000000{n}", SHARED | CAP) for n, gain in ((2, 0.02), (3, 0.0))
+    ]
+    for rows in told(counts, *folders).values():
+        first, second = rows[: SETTINGS + 1], rows[SETTINGS + 1 :]
+        assert all("small-00000002](" in row[0] for row in first) and first[0][2] == "all 4, trimmed mean"
+        assert all("small-00000003](" in row[0] for row in second) and [r[2] for r in second] == [
+            r[2] for r in first
+        ]
 
 
 def test_the_sentence_has_the_means_of_the_table_and_none_of_a_single_setting(

@@ -29,7 +29,17 @@ SAME = [*VARIANT, "claim", "seed", "resample"]  # what two pairs share that are 
 ALONE = "Judged alone, as announced, it changes no verdict"
 LINK = "each setting beside its own"
 Found = Mapping[str, Sequence[pd.DataFrame]]  # by claim, a table for each way of solving it otherwise
-HEADER = ("run / counts", "otherwise", "of", "counts, %", "otherwise, %", "difference, %", "constraints hold")
+CELLS = [*VARIANT, "seed"]  # what the two cells of a pair share
+HEADER = (
+    "run / counts",
+    "otherwise",
+    "of",
+    "counts, %",
+    "otherwise, %",
+    "difference, %",
+    "constraints hold",
+    "lost",
+)
 
 
 def beside(
@@ -39,7 +49,8 @@ def beside(
     table for each way of solving them.
 
     Columns beside those of the pairs: `<column>_counts`, the same of what counts; `folder`; the test `items` that
-    are drawn again; `what` is solved otherwise, in words; and `of`, how many settings the claim has.
+    are drawn again; how many of a pair's cells hold the constraints (`holds`, ours) and are `lost`; `what` is
+    solved otherwise, in words; `of`, how many settings the claim has; and its `statement`.
 
     Args:
         pairs, facts: what the parts that are judged together say (parts.joined).
@@ -48,6 +59,7 @@ def beside(
     """
     claims = [name for name, claim in CLAIMS.items() if claim.primary and claim.experiment == VIDEO]
     others = [_held(folder, claims) for folder in apart]
+    statements = pd.read_csv(PAPER).set_index("claim")["statement"]
     found = {}
     for name in claims:
         told = select(facts, claim=name)
@@ -55,7 +67,9 @@ def beside(
             counting = grounds.left_in(select(pairs, claim=name), passing).merge(
                 _items(told), on=["claim", *PLACE]
             )
-            counting = counting.assign(folder=[together[part] for part in counting["part"]])
+            counting = counting.assign(
+                folder=[together[part] for part in counting["part"]], statement=statements[name]
+            )
             found[name] = _by_solver(counting, [select(other, claim=name) for other in others], params)
     return found
 
@@ -64,17 +78,17 @@ def tables(found: Found, params: Params) -> str:
     """A table in Markdown for each claim of which there is one (`beside`); else empty.
 
     A row a setting, after one for their trimmed mean where there are several: what counts and what comes out of
-    the other solver, with the claim's 95 % intervals; the difference by seed, with Student's; and in how many of
-    our cells the constraints hold on validation data, there and here.
+    the other solver, with the claim's 95 % intervals; the difference by seed, with Student's; in how many of our
+    cells the constraints hold on validation data, and how many cells of both arms are lost, there and here.
     """
     said = []
-    for claim, solvers in found.items():
+    for solvers in found.values():
         rows = []
         for both in solvers:
             alone = [own for _, own in both.groupby(VARIANT)]
-            rows += [_row(f"{_share(both)}, trimmed mean", both, params)] if len(alone) > 1 else []
-            rows += [_row(_setting(own, params), own, params) for own in alone]
-        said += [f"*{_statements()[claim]}*\n\n{pipe(HEADER, rows)}"] if rows else []
+            rows += [_row(f"{_share(both)}, trimmed mean", both)] if len(alone) > 1 else []
+            rows += [_row(_setting(own, params), own) for own in alone]
+        said += [f"*{solvers[0]['statement'].iloc[0]}*\n\n{pipe(HEADER, rows)}"] if rows else []
     return "\n\n".join(said)
 
 
@@ -86,12 +100,12 @@ def sentence(found: Found, page: str) -> str:
         page: where the settings stand.
     """
     told: dict[str, list[str]] = {}
-    for claim, solvers in found.items():
+    for solvers in found.values():
         for both in solvers:
             if len(both[VARIANT].drop_duplicates()) > 1:
                 head = f"**Solved otherwise**, with {both['what'].iloc[0]} ({_share(both)} settings)"
                 before, after = (_estimated(one) for one in _sides(both))
-                told.setdefault(head, []).append(f"*{_statements()[claim]}*: {after} % where {before} counts")
+                told.setdefault(head, []).append(f"*{both['statement'].iloc[0]}*: {after} % where {before} counts")
     said = [f"{head}: {'; '.join(words)}" for head, words in told.items()]
     return f"{'. '.join(said)}. {ALONE}: [{LINK}]({page})." if said else ""
 
@@ -109,8 +123,11 @@ def _items(facts: pd.DataFrame) -> pd.DataFrame:
 def _by_solver(counting: pd.DataFrame, others: Sequence[pd.DataFrame], params: Params) -> list[pd.DataFrame]:
     places = [own for other in others for _, own in other.groupby(PLACE)]
     found = [both for own in places if len(both := _paired(own, counting, params))]
-    settings = len(counting[VARIANT].drop_duplicates())
-    return [both.assign(of=settings) for _, both in pd.concat(found).groupby("what", sort=False)] if found else []
+    if not found:
+        return []
+    both = pd.concat(found).assign(of=len(counting[VARIANT].drop_duplicates()))
+    times = both.groupby([*SAME, "what"]).cumcount()  # what two parts solve alike is told of each
+    return [own for _, own in both.groupby(["what", times], sort=False)]
 
 
 def _paired(own: pd.DataFrame, counting: pd.DataFrame, params: Params) -> pd.DataFrame:
@@ -120,8 +137,22 @@ def _paired(own: pd.DataFrame, counting: pd.DataFrame, params: Params) -> pd.Dat
     both = own.merge(there, on=SAME, suffixes=("", "_counts"))
     if not len(both) == len(own) == len(there):
         return both[:0]
-    what = _otherwise(*both.iloc[0][["folder", "folder_counts", *PLACE]], params)
-    return both.assign(what=what) if what else both[:0]
+    run, counts = both.iloc[0][["folder", "folder_counts"]]
+    what = _otherwise(run, counts, *both.iloc[0][PLACE], params)
+    if not what:
+        return both[:0]
+    both = both.join(_cells(run, params), on=CELLS).join(_cells(counts, params).add_suffix("_counts"), on=CELLS)
+    return both.assign(what=what)
+
+
+def _cells(folder: Path, params: Params) -> pd.DataFrame:
+    """By CELLS, of a part's grid: how many cells of our arm hold the constraints on validation data (`holds`), and
+    of both arms are `lost`."""
+    ours, plain = params.comparison.ours, params.comparison.baseline
+    cells = select(parts.cells([folder]), experiment=VIDEO)
+    lost = truth(cells["diverged"])
+    cells = cells.assign(lost=lost, holds=truth(cells["feasible"]) & ~lost & (cells["arm"] == ours))
+    return cells[cells["arm"].isin([ours, plain])].groupby(CELLS)[["holds", "lost"]].sum()
 
 
 def _otherwise(run: Path, counts: Path, dataset: str, model: str, params: Params) -> str:
@@ -136,16 +167,14 @@ def _otherwise(run: Path, counts: Path, dataset: str, model: str, params: Params
         alike = (shapes, own.epochs(model, 1.0), own.objective(plain, dataset, model))
         told.append((alike, own.objective(ours, dataset, model)))
     (alike, mine), (others, theirs) = told
-    changed = [f"{name} = {_short(value)}" for name, value in mine.items() if value != theirs.get(name)]
+    changed = [
+        f"{name} = {_short(mine.get(name))}" for name in mine | theirs if mine.get(name) != theirs.get(name)
+    ]
     return listed(changed) if alike == others else ""
 
 
 def _short(value: object) -> object:
     return f"{value:g}" if isinstance(value, float) else value
-
-
-def _statements() -> pd.Series:
-    return pd.read_csv(PAPER).set_index("claim")["statement"]
 
 
 def _share(both: pd.DataFrame) -> str:
@@ -164,16 +193,18 @@ def _sides(both: pd.DataFrame) -> list[pd.DataFrame]:
     return [both.assign(effect=both[f"effect{end}"], items=both[f"items{end}"]) for end in ("_counts", "")]
 
 
-def _row(of: str, both: pd.DataFrame, params: Params) -> list[object]:
+def _row(of: str, both: pd.DataFrame) -> list[object]:
     runs = (dict.fromkeys(both[column]) for column in ("folder", "folder_counts"))
     sides = _sides(both)
+    pairs = both.drop_duplicates(CELLS)
     return [
         " / ".join(listed([linked(folder) for folder in folders]) for folders in runs),
         both["what"].iloc[0],
         of,
         *(_estimated(one) for one in sides),
         _difference(*sides),
-        " / ".join(_holding(both, column, params) for column in ("folder_counts", "folder")),
+        f"{pairs['holds_counts'].sum()} / {pairs['holds'].sum()} of {len(pairs)}",
+        f"{pairs['lost_counts'].sum()} / {pairs['lost'].sum()} of {2 * len(pairs)}",
     ]
 
 
@@ -186,11 +217,3 @@ def _difference(counts: pd.DataFrame, otherwise: pd.DataFrame) -> str:
     """By seed, on the test items as they are."""
     first, second = (trimmed(scores(pairs)[1])[:, 0] for pairs in (counts, otherwise))
     return gain(*student(second - first), len(first))
-
-
-def _holding(both: pd.DataFrame, column: str, params: Params) -> str:
-    """In how many of our cells the constraints hold, of those that the pairs of a folder are of."""
-    settings = both[[column, *VARIANT]].drop_duplicates()
-    cells = pd.concat([parts.cells([folder]).assign(**{column: folder}) for folder in dict.fromkeys(both[column])])
-    ours = select(cells, experiment=VIDEO, arm=params.comparison.ours).merge(settings, on=[column, *VARIANT])
-    return f"{truth(ours['feasible']).sum()} of {len(ours)}"
