@@ -6,6 +6,7 @@ import sys
 from importlib.metadata import packages_distributions
 
 from tests.fakes.core import ROOT
+from tests.newcomer import readme
 
 JUDGE = "alpaca-eval"  # of the frozen stage, whose message says what to install
 PINNED = re.compile(r"^([\w.-]+)==[\d.]+", re.MULTILINE)
@@ -38,7 +39,7 @@ def test_every_library_has_its_version() -> None:
 
 
 def test_the_readme_and_the_audit_name_every_file_of_extras() -> None:
-    readme, audit = (ROOT / "README.md").read_text(), (ROOT / "Makefile").read_text()
+    audit = (ROOT / "Makefile").read_text()
     for file in ROOT.glob("requirements-*.txt"):
         assert f"--requirement {file.name}" in audit
-        assert file.name == "requirements-dev.txt" or f"pip install -r {file.name}" in readme
+        assert file.name == "requirements-dev.txt" or f"pip install -r {file.name}" in readme.text()

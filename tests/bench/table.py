@@ -78,15 +78,22 @@ def of_gpus(path: Path = TABLE) -> str:
 
 def reached(path: Path = TABLE) -> str:
     """What should be reached, and from what to what its rows are: a line for each measure and limit, a column for
-    CPUs and one for each card, with how many miss it."""
+    CPUs and one for each card, with how many miss it. A measure with several limits names what each is of."""
     rows = [row for row in _rows(path) if LIMIT.fullmatch(row["to_reach"])]
     kinds = sorted({row["device"] for row in rows}, key=lambda kind: (kind != "cpu", kind))
-    lines = dict.fromkeys((row["measure"], row["to_reach"]) for row in rows)
-    told = [
-        [*line, *(_span([row for row in rows if row["device"] == kind and _of(row) == line]) for kind in kinds)]
-        for line in lines
-    ]
+    told = []
+    for line in (lines := dict.fromkeys(map(_of, rows))):
+        own = [row for row in rows if _of(row) == line]
+        several = [measure for measure, _ in lines].count(line[0]) > 1
+        whose = f": {', '.join(dict.fromkeys(map(_whose, own)))}" if several else ""
+        spans = (_span([row for row in own if row["device"] == kind]) for kind in kinds)
+        told.append([line[0] + whose, line[1], *spans])
     return pipe(["measured", "to reach", *("CPUs" if kind == "cpu" else kind for kind in kinds)], told)
+
+
+def _whose(row: dict[str, str]) -> str:
+    """The model that a row is of: what its setting begins with."""
+    return re.split(r",| of ", row["setting"])[0]
 
 
 def _of(row: dict[str, str]) -> tuple[str, str]:

@@ -4,6 +4,7 @@ import ast
 import re
 
 from tests.fakes.core import ROOT
+from tests.newcomer import readme
 
 MODULES = [file for file in (ROOT / "tests/bench").glob("*.py") if not file.name.startswith(("test_", "__"))]
 SAID = {file.stem: ast.get_docstring(ast.parse(file.read_text())) for file in MODULES}
@@ -18,8 +19,8 @@ def test_make_bench_runs_every_module_that_is_a_part_of_it_and_quotes_the_table_
     assert recipe.rstrip().endswith("python -m tests.bench.table")
 
 
-def test_the_readme_names_every_command_of_its_own() -> None:
+def test_the_readme_or_a_page_of_it_names_every_command_of_its_own() -> None:
     commands = {name for name, said in SAID.items() if said.startswith(f"python -m tests.bench.{name}:")}
-    readme = " ".join((ROOT / "README.md").read_text().split())
+    told = " ".join(readme.text().split())
     assert "archive" in commands
-    assert all(f"PYTHONPATH=src python -m tests.bench.{name}`" in readme for name in commands)
+    assert all(f"PYTHONPATH=src python -m tests.bench.{name}`" in told for name in commands)

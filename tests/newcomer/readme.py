@@ -1,34 +1,33 @@
-"""The README as a newcomer uses it: its headings, its links, and the commands under a heading."""
+"""The README and the pages that it links to as a newcomer uses them: headings, links, and commands."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def text() -> str:
-    """All of it."""
-    return (ROOT / "README.md").read_text(encoding="utf-8")
+def text(pages: list[Path] = PAGES) -> str:
+    """All of them."""
+    return "\n".join(page.read_text(encoding="utf-8") for page in pages)
 
 
-def headings() -> list[str]:
-    """Its sections, and parts of them."""
-    return re.findall(r"^###? (.+)$", text(), re.MULTILINE)
+def headings(page: Path = README) -> list[str]:
+    """The sections of a page, and parts of them."""
+    return re.findall(r"^##?#? (.+)$", text([page]), re.MULTILINE)
 
 
-def links() -> list[str]:
-    """The places in itself that it links to."""
-    return re.findall(r"\]\(#([^)]+)\)", text())
-
-
-def anchor(heading: str) -> str:
-    """Where a link to a section leads."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+def links(page: Path) -> list[tuple[Path, str]]:
+    """What a page links to in this repository: the file or folder, and the place in it or nothing."""
+    found = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", text([page]))
+    return [((page.parent / path).resolve() if path else page, place) for path, place in found]
 
 
 def commands(heading: str = "") -> list[str]:
-    """What stands in the shell blocks under a heading, or in all, a command a line, without comments."""
-    part = text().split(f"\n## {heading}\n")[1].split("\n## ")[0] if heading else text()
+    """What stands in the shell blocks under a heading of the README, or in all of every page, a command a line,
+    without comments."""
+    part = text([README]).split(f"\n## {heading}\n")[1].split("\n## ")[0] if heading else text()
     blocks = "\n".join(re.findall(r"^```sh\n(.*?)^```", part, re.MULTILINE | re.DOTALL)).replace("\\\n", " ")
     lines = (re.sub(r"(^|\s)#\s.*", "", line).strip() for line in blocks.splitlines())
     return [" ".join(line.split()) for line in lines if line]

@@ -1,4 +1,4 @@
-"""What the README says can be typed: keys, targets, stages and sections are there."""
+"""What the README and its pages say can be typed: keys, targets, stages, sections and links are there."""
 
 import re
 import shlex
@@ -13,6 +13,7 @@ from dvc.repo import Repo
 
 from descent.io import core_yaml
 from descent.models.parts.inputs import VideoInputs
+from descent.report.every_run import anchor
 from tests.newcomer import readme
 
 SOUGHT = ("What it costs", "My own data", "My own model, arm, shift, figure", "Use a trained model", "What failed")
@@ -60,9 +61,18 @@ def test_targets_stages_and_modules_are_there() -> None:
     assert modules and all((readme.ROOT / Path(*name.split("."))).with_suffix(".py").exists() for name in modules)
 
 
-def test_a_newcomer_finds_the_sections_and_every_link_within_leads_somewhere() -> None:
+def test_a_newcomer_finds_the_sections_and_every_page() -> None:
     assert set(SOUGHT) <= set(readme.headings())
-    assert set(readme.links()) <= set(map(readme.anchor, readme.headings()))
+    assert {page for page, _ in readme.links(readme.README)} >= set(readme.PAGES[1:])
+
+
+@pytest.mark.parametrize("page", readme.PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    links = readme.links(page)
+    assert links
+    for path, place in links:
+        assert path.exists(), path
+        assert not place or place in map(anchor, readme.headings(path)), (path.name, place)
 
 
 @pytest.mark.filterwarnings("ignore:_NoneStep:DeprecationWarning")  # of a library of DVC's

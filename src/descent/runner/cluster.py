@@ -25,8 +25,8 @@ from descent.runner.schema import Ray
 
 PATIENCE = 10.0  # seconds for a head to answer
 OFTEN = 0.5  # seconds between what a worker tells of its progress
-# Of the process that asks. How soon a host that hangs is given up is its cluster's to say (README): pings that the
-# others do not know of are too many to them, and end every stack after a minute.
+# Of the process that asks. How soon a host that hangs is given up is its cluster's to say (docs/gpus.md): pings
+# that the others do not know of are too many to them, and end every stack after a minute.
 LIMITS = {"RAY_task_oom_retries": "3"}  # else a stack that does not fit is begun again for ever
 
 
