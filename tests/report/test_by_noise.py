@@ -111,8 +111,8 @@ def test_models_of_which_no_cell_of_erm_descends_are_counted_apart() -> None:
     rows += [falls("dust", "unconstrained", seed, False) for seed in (0, 1)]
     told = trained.descent(pd.DataFrame(rows), [], fake_params())
     assert "in **4 of 4 constrained models**" in told
-    assert told.endswith("unasked, of plain training's (*ERM*) in none of 2 of DUST and 1 of 3 others.")
+    assert told.endswith("unasked, of plain training's (*ERM*) in none of 2 (DUST) and 1 of 3 others.")
     behind = trained.descent(pd.DataFrame(rows), {(rows[0]["dataset"], "ut")}, fake_params())
-    assert behind.endswith("(*ERM*) in 1 of the 3 behind a verdict and none of 2 of DUST.")
+    assert behind.endswith("(*ERM*) in 1 of the 3 behind a verdict and none of 2 (DUST).")
     ever = trained.descent(pd.DataFrame([row for row in rows if row["model"] == "ut"]), [], fake_params())
     assert ever.endswith("(*ERM*) in 1 of 3.")

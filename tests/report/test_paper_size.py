@@ -86,3 +86,10 @@ def test_of_two_pairs_no_interval_is_told(rows: pd.DataFrame, tmp_path: Path) ->
     change(lost, 1.0, **DUST, arm="unconstrained", seed=4, metric="diverged")
     [_, dust] = cells_of([published(lost, tmp_path / "small-00000002", AS_LARGE)])
     assert dust[4:7] == [UNKNOWN, UNKNOWN, "1"], "one pair tells nothing"
+
+
+def test_a_model_that_is_like_another_has_its_atoms(tmp_path: Path) -> None:
+    """`dust_shared` has none of its own in the profile."""
+    made = Made(6).video(datasets=("ucsd",), models=("dust_shared",), layers=(7,)).table()
+    [row] = cells_of([published(made, tmp_path / "small-00000001", AS_LARGE)])
+    assert row[1] == "DUST, one dictionary, L = 7, UCSD"

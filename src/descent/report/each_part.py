@@ -8,7 +8,6 @@ import pandas as pd
 
 from descent import config
 from descent.analysis import grounds, parts
-from descent.analysis.lost import truth
 from descent.analysis.preconditions import PLACE
 from descent.analysis.select import select
 from descent.analysis.verdicts import NOT_TESTED, VERDICTS
@@ -59,23 +58,6 @@ def not_counted(folders: Sequence[Path], params: Params) -> str:
     return f"{head}: {'; '.join(told)}." if told else ""
 
 
-def alone(folders: Sequence[Path], params: Params) -> str:
-    """What runs that are judged alone say of primary claims, tested or not, each with its models and alpha; empty
-    where there is none."""
-    told = []
-    for folder in folders:
-        card, models = (
-            pd.read_csv(folder / f"{name}.csv").dropna(subset="estimate") for name in ("claims", "models")
-        )
-        own = card[card["group"] == "primary"].to_dict("records")
-        models = models[models["claim"].isin([row["claim"] for row in own])]
-        said = [_alone(row, models[models["claim"] == row["claim"]], params) for row in own]
-        held = f"{_asked(folder, models, params)}{_lost(folder, models, params)}"
-        told += [f"{folder.name} ({held}): {'; '.join(said)}"] if said else []
-    head = "**Announced, and judged alone**, trained or tested otherwise than what the claims above rest on"
-    return f"{head}: {'. '.join(told)}." if told else ""
-
-
 def by_rate(folders: Sequence[Path], params: Params) -> str:
     """In a sentence, what our arm gains out of distribution where both arms train at one learning rate, and how
     many of its cells are feasible on validation data, by the studies that parts have published; empty where none
@@ -101,10 +83,9 @@ def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, p
     for number, folder in enumerate(folders):
         own = parts.cells([folder])
         held = own[own["experiment"].isin(TASKS)][PLACE].drop_duplicates().itertuples(index=False, name=None)
-        told = grounds.parameters(folder)
+        told = config.load(folder / "params.yaml")
         for place in sorted(place for place in held if place in places and (*place, number) not in gone):
-            arms = told["profiles"][told["profile"]]["video"]["models"][place[1]].get("arms", {})
-            margin = arms.get(params.comparison.ours, {}).get("margin", 0.0)
+            margin = told.objective(params.comparison.ours, *place).get("margin", 0.0)
             asked += [f"{margin:g} ({in_words(params.components, f'{place[1]} on {place[0]}')})"] if margin else []
     head = (
         "**More descent than the paper asks for**: training asked each layer for a margin beyond alpha, so that "
@@ -122,39 +103,6 @@ def resting(card: pd.DataFrame, models: pd.DataFrame) -> set[tuple[str, str]]:
     tested = card.loc[card["verdict"] != NOT_TESTED, "claim"]
     passing = models[models["claim"].isin(tested) & (models["why"].fillna("") == "")]
     return {(name, row.model) for row in passing.itertuples() for name in row.datasets.split(", ")}
-
-
-def _asked(folder: Path, models: pd.DataFrame, params: Params) -> str:
-    """The models of a run with their data sets, and the alpha that it asked each for."""
-    own = config.load(folder / "params.yaml")
-    words = []
-    for model, rows in models.groupby("model", sort=False):
-        sets = list(dict.fromkeys(", ".join(rows["datasets"]).split(", ")))
-        alpha = own.objective(own.comparison.ours, sets[0], model)["alpha"]
-        words.append(f"{model} on {listed(sets)}, alpha = {alpha:g}")
-    return in_words(params.components, "; ".join(words))
-
-
-def _lost(folder: Path, models: pd.DataFrame, params: Params) -> str:
-    """How many cells of the pairs diverged, which rules what a run says of gains; empty where none did."""
-    own = parts.cells([folder])
-    own = own[own["experiment"].isin(TASKS) & own["arm"].isin(vars(params.comparison).values())]
-    own = own[own["model"].isin(models["model"])]
-    lost = truth(own["diverged"]).sum()
-    return f"; {lost} of {len(own)} cells diverged, and count as if they had learned nothing" if lost else ""
-
-
-def _alone(row: Mapping[str, Any], models: pd.DataFrame, params: Params) -> str:
-    """What a run says of a claim, and of several models what each says."""
-    several = models["model"].duplicated().any()  # on some data sets a model passes, on others it does not
-    each = [
-        f"{label(params, 'models', one['model'])}"
-        + (f" on {in_words(params.components, one['datasets'])}" if several else "")
-        + f" {with_interval(one)}"
-        for one in models.to_dict("records")
-    ]
-    beside = f" ({', '.join(each)})" if len(each) > 1 else ""
-    return f"*{row['statement']}*: {with_interval(row)}, *{row['verdict']}*{beside}"
 
 
 def _tested(folder: Path) -> Iterator[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ from descent.analysis import parts
 from descent.analysis.verdicts import NOT_TESTED, REPRODUCED, VERDICTS
 from descent.components import in_words
 from descent.config import Params
-from descent.report import by_noise, each_part, gray_levels, judged, sections, solver, trained
+from descent.report import by_noise, each_part, gray_levels, judged, judged_alone, sections, solver, trained
 from descent.report.markdown import linked, listed
 
 LEGEND = (
@@ -71,6 +71,7 @@ def first_screen(
         by_noise.across(by_noise.found(folders, params), primary, own, params),
         judged.left_out(card, models, params),
         judged.shifts(card),
+        judged_alone.sentence(apart, place, params),
     ]
     paragraphs = [
         _outcome(primary),
@@ -110,7 +111,6 @@ def behind(
         each_part.counted(folders),
         each_part.not_counted(folders, params),
         each_part.by_rate([*folders, *apart], params),
-        each_part.alone(apart, params),
     ]
     solved = solver.by_setting(cells, params)
     held_to = [trained.constraints(solver.by_tolerance(cells, params), params), trained.holding(solved, params)]
@@ -182,7 +182,7 @@ def _outcome(primary: pd.DataFrame) -> str:
     be = "is" if reproduced == 1 else "are"
     return (
         f"**Of the paper's claims {len(primary)} were chosen as primary before the runs; {reproduced or 'none'} "
-        f"{be} reproduced on real data** ({', '.join([*others, size])})."
+        f"{be} reproduced on real data**{''.join(f', {other}' for other in others)} ({size})."
     )
 
 

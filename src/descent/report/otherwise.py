@@ -50,7 +50,8 @@ def beside(
 
     Columns beside those of the pairs: `<column>_counts`, the same of what counts; `folder`; the test `items` that
     are drawn again; how many of a pair's cells hold the constraints (`holds`, ours) and are `lost`; `what` is
-    solved otherwise, in words; `of`, how many settings the claim has; and its `statement`.
+    solved otherwise, in words, and what it is `instead` of where it counts; `of`, how many settings the claim has;
+    and its `statement`.
 
     Args:
         pairs, facts: what the parts that are judged together say (parts.joined).
@@ -103,9 +104,14 @@ def sentence(found: Found, page: str) -> str:
     for solvers in found.values():
         for both in solvers:
             if len(both[VARIANT].drop_duplicates()) > 1:
-                head = f"**Solved otherwise**, with {both['what'].iloc[0]} ({_share(both)} settings)"
+                head = (
+                    f"**Solved otherwise**, with {both['what'].iloc[0]} in place of "
+                    f"{' / '.join(sorted(both['instead'].unique()))} ({_share(both)} settings)"
+                )
                 before, after = (_estimated(one) for one in _sides(both))
-                told.setdefault(head, []).append(f"*{both['statement'].iloc[0]}*: {after} % where {before} counts")
+                told.setdefault(head, []).append(
+                    f"*{both['statement'].iloc[0]}*: {after} % where the same settings count with {before}"
+                )
     said = [f"{head}: {'; '.join(words)}" for head, words in told.items()]
     return f"{'. '.join(said)}. {ALONE}: [{LINK}]({page})." if said else ""
 
@@ -132,17 +138,19 @@ def _by_solver(counting: pd.DataFrame, others: Sequence[pd.DataFrame], params: P
 
 def _paired(own: pd.DataFrame, counting: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The pairs of a part about one model on one data set, with those that count beside them (`_counts`), and
-    `what` is solved otherwise; none where more differs, or seeds or resamples are others."""
+    `what` is solved otherwise `instead` of what; none where more differs, or seeds or resamples are others."""
     there = counting.merge(own[VARIANT].drop_duplicates(), on=VARIANT)
     both = own.merge(there, on=SAME, suffixes=("", "_counts"))
     if not len(both) == len(own) == len(there):
         return both[:0]
     run, counts = both.iloc[0][["folder", "folder_counts"]]
-    what = _otherwise(run, counts, *both.iloc[0][PLACE], params)
-    if not what:
+    changed = _otherwise(run, counts, *both.iloc[0][PLACE], params)
+    if not changed:
         return both[:0]
+    what = listed([f"{name} = {here}" for name, (here, _) in changed.items()])
+    instead = listed([str(there) for _, there in changed.values()])
     both = both.join(_cells(run, params), on=CELLS).join(_cells(counts, params).add_suffix("_counts"), on=CELLS)
-    return both.assign(what=what)
+    return both.assign(what=what, instead=instead)
 
 
 def _cells(folder: Path, params: Params) -> pd.DataFrame:
@@ -155,9 +163,9 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     return cells[cells["arm"].isin([ours, plain])].groupby(CELLS)[["holds", "lost"]].sum()
 
 
-def _otherwise(run: Path, counts: Path, dataset: str, model: str, params: Params) -> str:
-    """What our arm's objective has in a run that is another where it counts, in words: `R0 = 6`. Empty where there
-    is nothing, or something else is another too."""
+def _otherwise(run: Path, counts: Path, dataset: str, model: str, params: Params) -> dict[str, tuple[str, str]]:
+    """What our arm's objective has in a run that is another where it counts, by its name: here and there. Empty
+    where there is nothing, or something else is another too."""
     ours, plain = params.comparison.ours, params.comparison.baseline
     told = []
     for folder in (run, counts):
@@ -167,14 +175,14 @@ def _otherwise(run: Path, counts: Path, dataset: str, model: str, params: Params
         alike = (shapes, own.epochs(model, 1.0), own.objective(plain, dataset, model))
         told.append((alike, own.objective(ours, dataset, model)))
     (alike, mine), (others, theirs) = told
-    changed = [
-        f"{name} = {_short(mine.get(name))}" for name in mine | theirs if mine.get(name) != theirs.get(name)
-    ]
-    return listed(changed) if alike == others else ""
+    if alike != others:
+        return {}
+    both = {name: (mine.get(name), theirs.get(name)) for name in mine | theirs}
+    return {name: (_short(here), _short(there)) for name, (here, there) in both.items() if here != there}
 
 
-def _short(value: object) -> object:
-    return f"{value:g}" if isinstance(value, float) else value
+def _short(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _share(both: pd.DataFrame) -> str:

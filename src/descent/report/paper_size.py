@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from descent import config
 from descent.analysis import grounds, parts
 from descent.analysis.grounds import VARIANT
 from descent.analysis.preconditions import PLACE
@@ -42,13 +42,14 @@ def table(folders: Sequence[Path], params: Params) -> str:
 
 
 def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
-    told = grounds.parameters(folder)
-    if (told["video"]["frame"]["size"], told["video"]["frame"]["patch"]) != (SIZE, PATCH):
+    frame = grounds.parameters(folder)["video"]["frame"]
+    if (frame["size"], frame["patch"]) != (SIZE, PATCH):
         return
+    told = config.load(folder / "params.yaml")
     pairs, facts = grounds.load(folder)
     cells = select(parts.cells([folder]), experiment="video")
     for place in pairs.loc[pairs["claim"].str.startswith(OUT), VARIANT].drop_duplicates().to_dict("records"):
-        if _atoms(told, place["model"]) < ATOMS:
+        if told.model_budget(place["model"]).get("atoms", 0) < ATOMS:  # none of a model without a dictionary
             continue
         arms = [
             select(cells, arm=arm, **place).set_index("seed")
@@ -67,12 +68,6 @@ def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
             len(left),
             f"{lost[0].sum()} / {lost[1].sum()} of {len(arms[0])}",
         ]
-
-
-def _atoms(told: dict[str, Any], model: str) -> int:
-    """Of a model's dictionaries; none of one that has no dictionary."""
-    budget = told["profiles"][told["profile"]]["video"]["models"].get(model, {})
-    return int(budget.get("atoms", told["models"].get(model, {}).get("atoms", 0)))
 
 
 def _capacity(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:

@@ -57,7 +57,7 @@ def write(root: Path, params: Params) -> str | None:
     folders, others = parted(root, params.profile)
     pairs, facts = parts.joined(folders) if folders else (pd.DataFrame(), pd.DataFrame())
     found = otherwise.beside(pairs, facts, folders, others, params) if folders else {}
-    write_text(root / runs.PAGE, runs.page([*folders, *others], otherwise.tables(found, params), params))
+    write_text(root / runs.PAGE, runs.page(folders, others, otherwise.tables(found, params), params))
     if not folders:
         return None
     card = scorecard.judged(pairs, facts)

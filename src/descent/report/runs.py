@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from descent.config import Params
-from descent.report import bounded_steps, paper_size, readings
+from descent.report import bounded_steps, every_run, judged_alone, paper_size, readings
 
 PAGE = "RUNS.md"
 HEAD = """# Runs beside each other
@@ -15,9 +15,14 @@ the mean log-ratio in %, with its 95 % interval over seeds; negative numbers are
 distribution is a price. But for the claims' own means, pairs of which a cell is lost are left out, and where too
 few are left there is no number. What the words mean: [README](../../README.md#words); why each was run:
 [PROTOCOL.md](PROTOCOL.md); what to doubt: [NOTES.md](NOTES.md)."""
+EVERY = """What each published run trained, with the depths; a run that was announced to join no claim is judged
+alone."""
 OTHERWISE = """What the verdicts on video rest on, trained once more with another solver in the constrained arm and
 all else alike, seeds too. *Counts*: what the verdict is made of. *Difference*: by seed. *Constraints hold*: on
 validation data, of what counts / of what is solved otherwise."""
+ALONE = """Runs that were announced to join no claim, by the rules of one all the same: the number that it would be
+judged by, and a verdict where every precondition is met. Lost cells, of both arms, count as if they had learned
+nothing."""
 SIZE = (
     """Frames of 160 x 160 pixels in patches of 16 x 16 and dictionaries of 1,024 atoms, as the paper has them."""
 )
@@ -30,18 +35,22 @@ against plain training of the same reading. *Over its first reading*: what an ar
 first reading has it, by seed."""
 
 
-def page(folders: Sequence[Path], verdicts: str, params: Params) -> str:
+def page(folders: Sequence[Path], apart: Sequence[Path], verdicts: str, params: Params) -> str:
     """The whole page, without the chapters that nothing published speaks of.
 
     Args:
-        folders: all published parts.
+        folders: the published parts that are judged together.
+        apart: those that are judged alone.
         verdicts: what becomes of them solved otherwise (otherwise.tables).
     """
+    both = [*folders, *apart]
     chapters = {
+        "Every run": (EVERY, every_run.tables(folders, apart, params)),
         "The models behind the verdicts, solved otherwise": (OTHERWISE, verdicts),
-        "Models of the paper's size": (SIZE, paper_size.table(folders, params)),
-        "Steps within bounds": (BOUNDED, bounded_steps.tables(folders, params)),
-        "Other readings of the paper": (READINGS, readings.table(folders, params)),
+        "Runs judged alone": (ALONE, judged_alone.table(apart, params)),
+        "Models of the paper's size": (SIZE, paper_size.table(both, params)),
+        "Steps within bounds": (BOUNDED, bounded_steps.tables(both, params)),
+        "Other readings of the paper": (READINGS, readings.table(both, params)),
     }
     told = [f"## {title}\n\n{head}\n\n{table}" for title, (head, table) in chapters.items() if table]
     return "\n\n".join([HEAD, *told]) + "\n"

@@ -65,7 +65,7 @@ def descent(cells: pd.DataFrame, places: Collection[tuple[str, str]], params: Pa
     some, none, rest = theirs[behind], theirs[~behind & ~ever], theirs[~behind & ever]
     names = "; ".join(label(params, "models", model) for model in sorted(none["model"].unique()))
     said = [f"{some['held'].sum()} of the {len(some)} behind a verdict"] if len(some) else []
-    said += [f"none of {len(none)} of {names}"] if len(none) else []
+    said += [f"none of {len(none)} ({names})"] if len(none) else []
     said += [f"{rest['held'].sum()} of {len(rest)}" + (" others" if said else "")] if len(rest) else []
     return (
         "Every layer lowers the loss, on validation data, in "

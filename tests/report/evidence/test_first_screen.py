@@ -46,8 +46,8 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     told = screen(params, card(), made_up, folder).split("\n\n")
     outcome, sentence, solvers, picture, verdicts, legend, summary, hidden, end, scope = told
     assert outcome == (
-        "**Of the paper's claims 3 were chosen as primary before the runs; 1 is reproduced on real data** "
-        "(1 cannot tell, 1 not tested, up to 27 settings and 8 seeds a claim)."
+        "**Of the paper's claims 3 were chosen as primary before the runs; 1 is reproduced on real data**, "
+        "1 cannot tell, 1 not tested (up to 27 settings and 8 seeds a claim)."
     )
     sentence, constraints = sentence.split(" The constraints, which ask each layer for a fall by alpha,")
     assert re.fullmatch(
@@ -89,8 +89,11 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
     assert "Scope" not in none
     assert first_screen.UNCOUNTED not in sentence
+    (apart := tmp_path / "small-2").mkdir()
+    card().assign(verdict="not tested").to_csv(apart / "claims.csv")
+    MODELS.to_csv(apart / "models.csv")
     beside = first_screen.first_screen(
-        card(), MODELS, AVERAGES, cells_table(made_up, params), [folder], [tmp_path / "small-2"], "solved", params
+        card(), MODELS, AVERAGES, cells_table(made_up, params), [folder], [apart], "solved", params
     )
     assert first_screen.UNCOUNTED in beside and beside.index("| claim |") < beside.index("\n\nsolved\n\n")
 

@@ -1,0 +1,56 @@
+"""Every published run in a line: what it trained, whether it joins the claims, and where the notes speak of it."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from descent.analysis import parts
+from descent.components import TASKS
+from descent.config import Params
+from descent.report import trained
+from descent.report.markdown import linked, pipe
+
+NOTES = "NOTES.md"
+HEADER = ("run", "trained", "cells", "of studies", "seeds", "notes")
+
+
+def tables(together: Sequence[Path], apart: Sequence[Path], params: Params) -> str:
+    """A table of the runs that are judged together and one of those that are judged alone; of no runs none.
+
+    *Cells* are of the grid, *of studies* of what varies something; *seeds* the most that one setting of the grid
+    has. Notes are linked by the headings that name a run (NOTES.md, beside its folder).
+    """
+    kinds = {"Judged together": together, "Judged alone": apart}
+    said = [
+        f"*{kind}*\n\n{pipe(HEADER, [_row(folder, params) for folder in folders])}"
+        for kind, folders in kinds.items()
+        if folders
+    ]
+    return "\n\n".join(said)
+
+
+def _row(folder: Path, params: Params) -> list[object]:
+    cells = parts.cells([folder])
+    grid = cells[cells["experiment"].isin(TASKS)]
+    setting = ["experiment", "dataset", "model", "layers", "eps"]
+    seeds = grid.groupby(setting)["seed"].nunique().max() if len(grid) else 0
+    return [
+        linked(folder),
+        trained.compared(cells, params),
+        len(grid),
+        len(cells) - len(grid),
+        seeds,
+        _notes(folder),
+    ]
+
+
+def _notes(folder: Path) -> str:
+    notes = folder.parent / NOTES
+    text = notes.read_text(encoding="utf-8") if notes.exists() else ""
+    own = [heading for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE) if folder.name in heading]
+    return ", ".join(f"[{heading.split(' (')[0]}]({NOTES}#{anchor(heading)})" for heading in own)
+
+
+def anchor(heading: str) -> str:
+    """Where a link to a heading of a page leads, as GitHub names it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

@@ -1,0 +1,103 @@
+"""What runs that are judged alone say of the primary claims, of which they join none."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from descent import config
+from descent.analysis import parts
+from descent.analysis.claims import CLAIMS
+from descent.analysis.lost import truth
+from descent.analysis.select import select
+from descent.analysis.verdicts import NOT_TESTED
+from descent.analysis.wording import UNKNOWN, with_interval
+from descent.components import TASKS, in_words
+from descent.config import Params
+from descent.report.markdown import linked, pipe
+from descent.report.sections import label
+
+HEADER = ("run", "model", "asked of its layers", "here", "settings", "seeds", "lost", "verdict")
+TESTED = "**Tested in runs of their own**, announced to join no claim and to change none"
+
+
+def table(folders: Sequence[Path], params: Params) -> str:
+    """A table in Markdown for each primary claim that such a run has a number for; empty where none has one.
+
+    A row for each model of a run and each group of data sets on which it meets the preconditions or does not; one
+    more, first, where several together make a verdict. *Lost* cells are of both arms.
+    """
+    told: dict[str, list[list[object]]] = {}
+    for folder in folders:
+        for row, models in _claims(folder):
+            told.setdefault(row["statement"], []).extend(_rows(folder, row, models, params))
+    return "\n\n".join(f"*{statement}*\n\n{pipe(HEADER, rows)}" for statement, rows in told.items())
+
+
+def sentence(folders: Sequence[Path], place: str, params: Params) -> str:
+    """What came out of those that could be tested, with their models and what was asked of them; empty where none
+    could.
+
+    Args:
+        place: where the folders are, as a link from the page that says it.
+    """
+    told = []
+    for folder in folders:
+        tested = [(row, models) for row, models in _claims(folder) if row["verdict"] != NOT_TESTED]
+        if not tested:
+            continue
+        passing = tested[0][1].query("why == ''")
+        of = "; ".join(
+            f"{_model(own, params)}, {_asked(folder, own, params)}" for own in passing.to_dict("records")
+        )
+        said = "; ".join(f"*{row['statement']}*: {with_interval(row)}, *{row['verdict']}*" for row, _ in tested)
+        told.append(f"{of} ([{folder.name}]({place}/{folder.name}/REPORT.md)): {said}")
+    return f"{TESTED}. {'. '.join(told)}." if told else ""
+
+
+def _claims(folder: Path) -> Iterator[tuple[dict, pd.DataFrame]]:
+    """The primary claims that a run has a number for, each with its models; those pass whose `why` is empty."""
+    card, models = (
+        pd.read_csv(folder / f"{name}.csv", dtype={"why": object}).dropna(subset="estimate").fillna({"why": ""})
+        for name in ("claims", "models")
+    )
+    for row in card[card["group"] == "primary"].to_dict("records"):
+        yield row, select(models, claim=row["claim"])
+
+
+def _rows(folder: Path, row: dict, models: pd.DataFrame, params: Params) -> Iterator[list[object]]:
+    tested, several = row["verdict"] != NOT_TESTED, (models["why"] == "").sum() > 1
+    if tested and several:
+        yield [linked(folder), "together", "", *_numbers(row), "", f"**{row['verdict']}**"]
+    for own in models.to_dict("records"):
+        verdict = f"**{row['verdict']}**" if not several else "part of these together"
+        if own["why"] or not tested:
+            verdict = f"{NOT_TESTED}: {in_words(params.components, own['why'] or row['why'])}"
+        asked, lost = _asked(folder, own, params), _lost(folder, own, params)
+        yield [linked(folder), _model(own, params), asked, *_numbers(own), lost, verdict]
+
+
+def _numbers(row: dict) -> list[object]:
+    return [with_interval(row), *(f"{row[name]:.0f}" for name in ("settings", "seeds"))]
+
+
+def _model(own: dict, params: Params) -> str:
+    return f"{label(params, 'models', own['model'])} on {in_words(params.components, own['datasets'])}"
+
+
+def _asked(folder: Path, own: dict, params: Params) -> str:
+    """The share by which each layer must lower the loss, and the cap before the first one."""
+    told = config.load(folder / "params.yaml")
+    objective = told.objective(params.comparison.ours, own["datasets"].split(", ")[0], own["model"])
+    return ", ".join(f"{name} = {objective[name]:g}" for name in ("alpha", "R0"))
+
+
+def _lost(folder: Path, own: dict, params: Params) -> str:
+    """How many cells of its pairs diverged."""
+    experiment = CLAIMS[own["claim"]].experiment
+    if experiment not in TASKS:  # a study's cells are not told apart by the models of a claim
+        return UNKNOWN
+    cells = select(parts.cells([folder]), experiment=experiment)
+    cells = cells[cells["arm"].isin(vars(params.comparison).values()) & (cells["model"] == own["model"])]
+    cells = cells[cells["dataset"].isin(own["datasets"].split(", "))]
+    return f"{truth(cells['diverged']).sum()} of {len(cells)}"
