@@ -46,10 +46,15 @@ def test_the_other_rule_takes_the_best_feasible_epoch_of_the_arm_that_enforces_a
 
 
 def test_where_no_epoch_is_feasible_the_rule_takes_the_smallest_violation() -> None:
+    params = fake_params({"objectives.constrained.warmup_epochs": 0})
     rows = epochs("constrained", [3.0, 1.0, 2.0], [0.3, 0.9, 0.4])
-    (lower,) = solver.selection(pd.DataFrame(rows), fake_params())["lower"]
+    (lower,) = solver.selection(pd.DataFrame(rows), params)["lower"]
     assert lower == pytest.approx(math.log(2 / 3))
-    same = solver.selection(pd.DataFrame(epochs("constrained", [3.0, 2.0], [0.3, 0.1])), fake_params())
+    warm = fake_params({"objectives.constrained.warmup_epochs": 1})
+    assert solver.selection(pd.DataFrame(rows), warm)["lower"].tolist() == [0], (
+        "of the warm-up nothing is reported"
+    )
+    same = solver.selection(pd.DataFrame(epochs("constrained", [3.0, 2.0], [0.3, 0.1])), params)
     assert same["earlier"].tolist() == [0] and same["lower"].tolist() == [0]
 
 
@@ -114,6 +119,11 @@ def test_twice_the_epochs_stand_beside_the_same_cells() -> None:
     lost = [*rows, cell("plateau_ut", "constrained", math.nan, False, seed=1)]
     ours, _ = solver.longer(pd.DataFrame(lost)).to_dict("records")
     assert (ours["cells"], ours["diverged"], ours["lower"]) == (2, 1, pytest.approx(0.25)), "it shows as lost"
+    before = [row | {"diverged": row["seed"] == 1} for row in rows]
+    ours, _ = solver.longer(pd.DataFrame([*before, cell("plateau_ut", "constrained", 3.5, True, seed=1)])).to_dict(
+        "records"
+    )
+    assert ours["lower"] == pytest.approx(0.25), "nor where the epochs that are doubled had lost the cell"
     stopped = [*rows, cell("plateau_ut", "constrained", 9.0, False, seed=1) | {"diverged": True}]
     ours, _ = solver.longer(pd.DataFrame(stopped)).to_dict("records")
     assert (ours["diverged"], ours["lower"]) == (1, pytest.approx(0.25)), "nor do the losses before it count"

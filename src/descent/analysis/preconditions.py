@@ -121,16 +121,19 @@ def plateau(case: Case) -> str:
         return f"no study of twice the epochs of {model} on {dataset}"
     both = longer.merge(cells[cells["experiment"].isin(TASKS)], on=[*PAIR, "arm"], suffixes=("_longer", ""))
     lower = 1 - both["validation_loss_longer"].astype(float) / both["validation_loss"].astype(float)
-    lower = lower.groupby(both["arm"]).mean()
     said = []
-    lost = set(longer.loc[truth(longer["diverged"]), "arm"])
     for arm in (evidence.params.comparison.ours, evidence.params.comparison.baseline):
-        if arm in lost:
+        twice, twins = longer[longer["arm"] == arm], both[both["arm"] == arm]
+        if truth(twice["diverged"]).any():
             said.append(f"{arm} {model} diverged in twice the epochs")
-        elif arm not in lower:
+        elif truth(twins["diverged"]).any():  # its last loss, wherever it was lost, says nothing of the others
+            said.append(f"{arm} {model} diverged in the epochs that are doubled")
+        elif twins.empty:
             said.append(f"twice the epochs of {arm} {model} are missing")
-        elif not lower[arm] < PLATEAU:
-            said.append(f"twice the epochs lower f_L of {arm} {model} by {lower[arm]:.1%}")
+        elif len(twins) < len(twice):
+            said.append(f"twice the epochs of {arm} {model} are in part of cells that the grid lacks")
+        elif not (mean := lower[twins.index].mean()) < PLATEAU:
+            said.append(f"twice the epochs lower f_L of {arm} {model} by {mean:.1%}")
     return "; ".join(said)
 
 

@@ -11,6 +11,7 @@ from descent.study import LONGER
 
 ALPHA = "alpha"  # the study that varies it
 MARGIN = "margin"  # what the pilots vary that choose one
+WHOSE = ["arm", "dataset", "model"]  # what says how an arm is held to the constraints
 SHARES = {"feasible": "validation", "feasible_test": "test", "active": "active"}
 
 
@@ -105,17 +106,17 @@ def longer(cells: pd.DataFrame) -> pd.DataFrame:
     """What twice the epochs made of the cells that studies of it trained, by data set, model, depth and arm.
 
     Columns: `cells`; how many of them `diverged` then; `lower`, by what share f_L on validation data is lower then
-    (mean over the others; negative: it is higher), and its `standard_error`; how many are `feasible` and
-    `descending`, and were so with the epochs of the grid, `feasible_before` and `descending_before`.
+    (mean over those that did not, nor before; negative: it is higher), and its `standard_error`; how many are
+    `feasible` and `descending`, and were so with the epochs of the grid, `feasible_before` and
+    `descending_before`.
     """
     key = [*SETTING, "seed", "arm"]
     twice = cells[cells["experiment"].str.startswith(LONGER)]
     both = twice.merge(cells[cells["experiment"].isin(TASKS)], on=key, suffixes=("", "_before"))
     loss, before = (both[f"validation_loss{when}"].astype(float) for when in ("", "_before"))
     counted = [f"{name}{when}" for name in ("feasible", "descending") for when in ("_before", "")]
-    both = both.assign(lower=(1 - loss / before).mask(both["diverged"].astype(bool))).astype(
-        dict.fromkeys(counted, float)
-    )
+    lost = truth(both["diverged"]) | truth(both["diverged_before"])
+    both = both.assign(lower=(1 - loss / before).mask(lost)).astype(dict.fromkeys(counted, float))
     groups = both.groupby([*SETTING, "arm"])
     sums = groups[counted].sum(min_count=1)
     found = groups.agg(
@@ -131,9 +132,10 @@ def selection(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """What choosing weights by feasibility would have changed, by arm, on validation losses of the shown seed.
 
     That rule takes the epoch with the lowest f_L among those whose worst violation is within the tolerance (of an
-    arm without constraints among all), and where there is none the one with the smallest violation. Columns: arm,
-    `cells`, `earlier`, the share of the cells of which it takes another epoch than the last, and `lower`, the
-    mean of ln(f_L of the last epoch / f_L of the epoch that it takes).
+    arm without constraints among all), and where there is none the one with the smallest violation; none of the
+    warm-up, whose weights are never reported. Columns: arm, `cells`, `earlier`, the share of the cells of which it
+    takes another epoch than the last, and `lower`, the mean of ln(f_L of the last epoch / f_L of the epoch that it
+    takes).
     """
     rows = results[results["experiment"].isin(TASKS)]
     if rows[rows["metric"] == "loss_epoch"].empty:
@@ -142,6 +144,10 @@ def selection(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     violations = select(rows, metric="violation_epoch").fillna({"value": np.inf})  # of a lost cell no number
     worst = violations.groupby([*CELL, "bin"])["value"].max()
     table = pd.DataFrame({"loss": losses, "worst": worst}).reset_index().dropna(subset="loss")
+    whose = table[WHOSE].drop_duplicates()
+    warm_up = [_warm_up(params, *own) for own in whose.itertuples(index=False, name=None)]
+    table = table.merge(whose.assign(warm_up=warm_up))
+    table = table[table["bin"] > table["warm_up"]]
     tolerance = table["model"].map(params.tolerance_of).astype(float)
     enforced = table["arm"].isin(params.enforcing)
     missed = (table["worst"] - tolerance).clip(lower=0).where(enforced & table["worst"].notna(), 0.0)
@@ -152,3 +158,8 @@ def selection(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     both = pd.DataFrame({"lower": lower, "earlier": chosen["bin"].reindex(last.index) < last["bin"]})
     groups = both.groupby("arm")
     return groups.mean().assign(cells=groups.size()).reset_index()[["arm", "cells", "earlier", "lower"]]
+
+
+def _warm_up(params: Params, arm: str, dataset: str, model: str) -> int:
+    """The epochs at the start in which an arm enforces nothing."""
+    return int(params.objective(arm, dataset, model).get("warmup_epochs", 0)) if arm in params.enforcing else 0

@@ -120,3 +120,20 @@ def test_a_cell_of_twice_the_epochs_that_diverged_is_no_plateau(results: pd.Data
     lost = longer.assign(metric="diverged", value=1.0, layer=longer["layers"])
     assert len(lost) and why(results, "video_ood") == ""
     assert why(pd.concat([results, lost]), "video_ood") == f"{arm} ut diverged in twice the epochs"
+
+
+@pytest.mark.parametrize("arm", ["constrained", "unconstrained"])
+def test_a_cell_that_diverged_before_its_epochs_were_doubled_is_no_plateau(
+    results: pd.DataFrame, arm: str
+) -> None:
+    """Its last sound loss may be as high as can be, and would make up for what the others still learn."""
+    twice = select(results, experiment="plateau_ut", arm=arm, metric="validation_loss", dataset="ucsd").iloc[0]
+    place = {name: twice[name] for name in ("dataset", "model", "layers", "eps", "seed", "arm")}
+    change(results, 1.0, **place, experiment="video", metric="diverged")
+    assert why(results, "video_ood") == f"{arm} ut diverged in the epochs that are doubled"
+
+
+def test_twice_the_epochs_of_a_seed_that_the_grid_lacks_are_no_plateau(results: pd.DataFrame) -> None:
+    twice = select(results, experiment="plateau_ut", dataset="ucsd", arm="constrained")
+    more = pd.concat([results, twice.assign(seed=99)])
+    assert why(more, "video_ood") == "twice the epochs of constrained ut are in part of cells that the grid lacks"
