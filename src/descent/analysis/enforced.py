@@ -1,10 +1,12 @@
 """P3: the constraints are enforced: enough constrained cells hold them, and some constraint is active in each."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from descent.analysis.case import Case
-from descent.analysis.evidence import ALIKE, RELAXED
+from descent.analysis.evidence import ALIKE
 from descent.primal_dual.problem import Problem
 
 ENOUGH = 0.8  # share of the constrained cells that are feasible and active
@@ -17,7 +19,8 @@ def enforced(case: Case) -> str:
     study that varies a value, enough of each value's.
 
     Feasible: the row `feasible`; or, where h(u) = rho / 2 |u|^2 relaxes the problem, so that u settles at lambda /
-    rho, the same with v_l - lambda_l / rho in place of v_l and multipliers that have settled.
+    rho, the same with v_l - lambda_l / rho in place of v_l, a margin asked for as in training, and multipliers
+    that have settled.
     """
     if not case.claim.enforced:
         return ""
@@ -59,23 +62,30 @@ def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
     table = pd.concat(parts, axis=1).reset_index("layer").sort_values([*keys, "layer"])
     for place, cell in cells.iterrows():
         dataset, model, arm, *_, varied, _ = place
-        told = params.objective(arm, dataset, model)
-        told = told | ({"resilience": varied} if case.claim.experiment == RELAXED else {})
-        if told.get("resilience", "none") == "none" or not cell["multiplier_oscillation"] <= SETTLED:
+        problem = params.problem(dataset, model, _overrides(case, arm, varied), of=arm)
+        if problem.resilience == "none" or not cell["multiplier_oscillation"] <= SETTLED:
             continue
         rows = table.loc[[place]]
-        problem = params.problem(dataset, model)
-        left = rows["violation"] - _slack(rows, cell["rho"], told.get("constraint", "difference"), problem)
+        left = rows["violation"] - _slack(rows, cell["rho"], problem)
         held[place] = (left[rows["layer"] >= problem.cap_layer] <= getattr(params, case.task).tolerance).all()
     return held
 
 
-def _slack(rows: pd.DataFrame, rho: float, constraint: str, problem: Problem) -> pd.Series:
-    """The relative violation that u = lambda / rho leaves of each layer's constraint: a difference of losses is
-    relative to f_{l-1}, of the cap to R0; a ratio is relative; of a logarithm e^u stands for the ratio."""
+def _overrides(case: Case, arm: str, varied: str) -> dict[str, Any] | None:
+    """What a study has in place of values of an arm's objective."""
+    params, name = case.evidence.params, case.claim.experiment
+    return params.studied(name).replaced(arm, varied) if name in params.study else None
+
+
+def _slack(rows: pd.DataFrame, rho: float, problem: Problem) -> pd.Series:
+    """The relative violation that u = lambda / rho leaves of each layer's constraint, less the margin that is
+    asked for beyond it: a difference of losses is relative to f_{l-1}, of the cap to R0; a ratio is relative; of a
+    logarithm e^u stands for the ratio."""
     u, cap = rows["multiplier"] / rho, rows["layer"] == problem.cap_layer
-    if constraint == "difference":
-        return u / rows["validation_loss"].shift().mask(cap, problem.R0)
-    if constraint == "log":
-        return np.expm1(u) * np.where(cap, 1.0, 1 - problem.alpha)
-    return u
+    asked = np.where(cap, 1.0, 1 - problem.alpha)
+    trained_for = np.where(cap, 1 - problem.margin, 1 - problem.alpha - problem.margin)
+    if problem.constraint == "difference":
+        return u / rows["validation_loss"].shift().mask(cap, problem.R0) + trained_for - asked
+    if problem.constraint == "log":
+        return np.exp(u) * trained_for - asked
+    return u.where(~cap, u * trained_for) + trained_for - asked

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from descent.analysis import enforced
 from descent.analysis.briefly import in_brief
@@ -12,6 +13,8 @@ from descent.analysis.case import Case
 from descent.analysis.claims import CLAIMS
 from descent.analysis.evidence import Evidence
 from descent.analysis.select import select
+from descent.primal_dual.constraints import relative_violations, violations
+from descent.primal_dual.problem import Problem
 from tests.fakes.evidence import OURS, Made, real_params, why
 from tests.fakes.results import change
 
@@ -81,10 +84,27 @@ def test_what_a_relaxed_logarithm_leaves_is_a_ratio() -> None:
     """log f_l - log((1 - alpha) f_{l-1}) = u: the ratio is (1 - alpha) e^u, and of the cap f_0 / R0 is e^u."""
     problem = real_params().problem("imdb", "distilbert").model_copy(update={"alpha": 0.2, "R0": 4.0})
     rows = pd.DataFrame({"layer": [0, 1, 2], "multiplier": [0.5, 1.0, 0.0], "validation_loss": [5.0, 2.0, 1.0]})
-    left = {form: enforced._slack(rows, 2.0, form, problem).tolist() for form in ("log", "ratio", "difference")}
-    assert left["ratio"] == [0.25, 0.5, 0.0]
-    assert left["difference"] == [0.25 / 4.0, 0.5 / 5.0, 0.0]
-    np.testing.assert_allclose(left["log"], [math.exp(0.25) - 1, 0.8 * (math.exp(0.5) - 1), 0.0])
+    left = {form: _left(rows, problem, form) for form in ("log", "ratio", "difference")}
+    np.testing.assert_allclose(left["ratio"], [0.25, 0.5, 0.0], atol=1e-12)
+    np.testing.assert_allclose(left["difference"], [0.25 / 4.0, 0.5 / 5.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(left["log"], [math.exp(0.25) - 1, 0.8 * (math.exp(0.5) - 1), 0.0], atol=1e-12)
+
+
+def _left(rows: pd.DataFrame, problem: Problem, form: str) -> list[float]:
+    return enforced._slack(rows, 2.0, problem.model_copy(update={"constraint": form})).tolist()
+
+
+@pytest.mark.parametrize("form", ["log", "ratio", "difference"])
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+def test_what_a_relaxed_problem_leaves_is_less_by_the_margin_that_it_asks_for(form: str, margin: float) -> None:
+    """Losses at which every v_l of the problem, margin and all, is u = lambda / rho have nothing left of it."""
+    changes = {"alpha": 0.2, "R0": 4.0, "margin": margin, "constraint": form, "cap_layer": 0}
+    problem = real_params().problem("imdb", "distilbert").model_copy(update=changes)
+    f = torch.tensor([[4.4, 3.7, 3.1]], dtype=torch.float64)
+    u, relative = violations(f, problem)[0], relative_violations(f, problem)[0]
+    assert (u > 0).all(), "each is missed"
+    rows = pd.DataFrame({"layer": [0, 1, 2], "multiplier": (2.0 * u).tolist(), "validation_loss": f[0].tolist()})
+    np.testing.assert_allclose(enforced._slack(rows, 2.0, problem), relative, atol=1e-12)
 
 
 def test_a_claim_on_one_relaxation_asks_its_cells_alone() -> None:
@@ -100,3 +120,16 @@ def test_a_problem_that_is_not_relaxed_gets_no_such_allowance(text: pd.DataFrame
     change(text, 0.0, arm="constrained", metric="feasible")
     strict = real_params({"objectives.constrained.models.distilbert.resilience": "none"})
     assert "0 of 8" in why(text, "text_ood", strict)
+
+
+def test_a_study_that_relaxes_nothing_gets_no_allowance_where_the_grid_is_relaxed() -> None:
+    """The objective of the study's cells is the study's: of `resilience: none` there is no slack to settle."""
+    params = real_params({"study.alpha.overrides": {"resilience": "none"}})
+    rows = Made().accuracy("alpha", "imdb", "roberta", varied=("0.2", "0.02")).table()
+    of_study = Case("alpha_ood", CLAIMS["alpha_ood"], pd.DataFrame(), Evidence(rows, params))
+    asked = enforced._overrides(of_study, "constrained", "0.2")
+    assert asked == {"resilience": "none", "alpha": 0.2}
+    assert params.problem("imdb", "roberta", asked, of="constrained").resilience == "none"
+    assert params.problem("imdb", "roberta").resilience != "none"
+    of_grid = Case("text_ood", CLAIMS["text_ood"], pd.DataFrame(), Evidence(rows, params))
+    assert enforced._overrides(of_grid, "constrained", "") is None
