@@ -94,18 +94,21 @@ def _loaded(folders: Sequence[Path], trained: pd.DataFrame) -> tuple[pd.DataFram
 
 
 def _matched(pairs: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of one claim; where the parts that pass have no seed in common, with each seed's place in its part
-    instead.
+    """Pairs of one claim; of texts, where the parts that pass have fewer seeds in common than it needs, with each
+    seed's place in its part instead.
 
     A mean over settings is taken seed by seed. Models of texts that were trained apart share nothing but a seed's
-    number, so that which are taken together is free (PROTOCOL.md, "Seeds of unlike parts").
+    number, so that which are taken together is free; of video a seed draws the training clips too (PROTOCOL.md,
+    "Seeds of unlike parts").
 
     Args:
         told: the facts of the claim about these parts.
     """
+    if pairs.empty or (claim := CLAIMS[pairs["claim"].iloc[0]]).experiment == "video":
+        return pairs
     passing = set(told.loc[(told["model"] != WHOLE) & (told["why"] == ""), "part"])
     seeds = [set(own) for part, own in pairs.groupby("part")["seed"] if part in passing or not passing]
-    if len(seeds) < 2 or set.intersection(*seeds):
+    if len(seeds) < 2 or len(set.intersection(*seeds)) >= claim.least_seeds:
         return pairs
     places = pairs.groupby("part")["seed"].rank("dense").astype(int) - 1
     return pairs.assign(seed=places)

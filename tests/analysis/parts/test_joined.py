@@ -136,16 +136,28 @@ def test_where_nothing_passes_the_reasons_are_those_of_the_models_whatever_their
 
 
 @pytest.mark.slow
-def test_parts_of_wholly_other_seeds_are_matched_in_their_order(results: pd.DataFrame, tmp_path: Path) -> None:
+def test_parts_of_wholly_other_seeds_are_matched_in_their_order_where_texts_are_what_they_tested(
+    tmp_path: Path,
+) -> None:
     """What is judged then is what parts of the same seeds would give."""
-    own = results["dataset"] == "avenue"
+    made = Made().accuracy("text", "imdb", "distilbert").accuracy("text", "imdb", "roberta").table()
+    results = made.drop_duplicates([name for name in made if name != "value"])
+    own = results["model"] == "roberta"
     (tmp_path / "same").mkdir()
     (tmp_path / "others").mkdir()
-    same = judged(two(results, own, tmp_path / "same")).loc["video_ood"]
+    same = judged(two(results, own, tmp_path / "same")).loc["text_ood"]
     moved = results.assign(seed=results["seed"].where(~own, results["seed"] + 24))
-    others = judged(two(moved, own, tmp_path / "others")).loc["video_ood"]
-    assert others["seeds"] == 8 and others["settings"] == 4 and others["verdict"] == "reproduced"
+    others = judged(two(moved, own, tmp_path / "others")).loc["text_ood"]
+    assert others["seeds"] == 8 and others["settings"] == 2 and others["verdict"] == "reproduced"
     pd.testing.assert_series_equal(others, same)
+
+
+@pytest.mark.slow
+def test_of_video_the_same_seeds_belong_together(results: pd.DataFrame, tmp_path: Path) -> None:
+    own = results["dataset"] == "avenue"
+    moved = results.assign(seed=results["seed"].where(~own, results["seed"] + 24))
+    row = judged(two(moved, own, tmp_path)).loc["video_ood"]
+    assert row["verdict"] == NOT_TESTED and row["why"] == "0 seeds, and 8 are needed"
 
 
 @pytest.mark.slow
@@ -158,12 +170,16 @@ def test_parts_with_too_few_seeds_in_common_give_no_verdict(results: pd.DataFram
 
 
 def test_seeds_that_passing_parts_share_stay_paired_whatever_seeds_a_failing_part_has() -> None:
-    rows = [(part, seed) for part, first in enumerate((0, 2, 100)) for seed in range(first, first + 8)]
-    pairs = pd.DataFrame(rows, columns=["part", "seed"])
-    told = pd.DataFrame({"part": [0, 1, 2], "model": "ut", "why": ["", "", "P3"]})
-    assert parts._matched(pairs, told).equals(pairs), "2 to 7 are the same draw in both"
+    rows = [(part, seed) for part, first in enumerate((0, 2, 100)) for seed in range(first, first + 10)]
+    pairs = pd.DataFrame(rows, columns=["part", "seed"]).assign(claim="text_ood")
+    told = pd.DataFrame({"part": [0, 1, 2], "model": "ut_text", "why": ["", "", "P3"]})
+    assert parts._matched(pairs, told).equals(pairs), "eight are the same in both, and eight are needed"
     ranked = parts._matched(pairs, told.assign(why=["", "P3", ""]))
-    assert ranked.groupby("part")["seed"].agg(list).tolist() == 3 * [[*range(8)]]
+    assert ranked.groupby("part")["seed"].agg(list).tolist() == 3 * [[*range(10)]]
+    fewer = pairs[pairs["seed"] != 5]
+    assert parts._matched(fewer, told)["seed"].max() == 9, "seven in common would give no verdict"
+    video = pairs.assign(claim="video_ood")
+    assert parts._matched(video, told.assign(why=["", "P3", ""])).equals(video), "the same seeds, the same clips"
 
 
 @pytest.mark.slow
