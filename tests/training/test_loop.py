@@ -1,5 +1,6 @@
 """The loop: reproducible, resumable, and the same for a cell alone and in a stack."""
 
+import time
 from itertools import pairwise
 from math import cos, pi
 from pathlib import Path
@@ -83,10 +84,11 @@ def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(
         with pytest.raises(Killed):
             fit(params, prepared, cells, file, tell)
         assert file.exists() and list(tmp_path.glob("*partial*")) == []
-    told = []
+    told, began = [], time.time()
     _, resumed = fit(params, prepared, cells, file, lambda epoch, f: told.append(epoch))
     assert told == list(range(dies_at[-1], 7)), "it went on, and did not start again"
     assert same(resumed, whole) and len(resumed.history) == 6
+    assert resumed.began < began, "it began before it was interrupted"
     if arm == "constrained":
         assert (whole.history[-1]["multiplier"] > 0).any()
 
@@ -150,6 +152,8 @@ def test_the_learning_rate_rises_linearly_and_then_follows_half_a_cosine_or_stay
     assert [rate(constant, done) for done in (0.0, 0.5, 1.0)] == [1, 1, 1]
     risen = training(warmup=0.2)
     assert [rate(risen, done) for done in (0.0, 0.1, 0.2, 0.6, 1.0)] == pytest.approx([0, 0.5, 1, 0.5, 0])
+    shares = [rate(training(warmup=0.25), step / 8, 1 / 8) for step in range(4)]
+    assert shares[:3] == pytest.approx([0.5, 1, 1]) and shares[3] < 1, "no step of the rise is without any rate"
 
 
 class Watched(SequenceTask):

@@ -163,7 +163,8 @@ def check_older(path: Path, made: Mapping[Path, Mapping[str, Any]]) -> None:
     for place, made_by in sorted(made.items()):
         if "finished" not in made_by:
             raise UserError(f"{place} does not say when it was trained: train it again (make clean-store)")
-        if made_by["finished"] - made_by["seconds"] < since:
+        # Of older cells an interruption is not known, and they are taken to have begun at once.
+        if made_by.get("began", made_by["finished"] - made_by["seconds"]) < since:
             raise UserError(f"{place} was trained before the last commit of {path}, which cannot judge it")
 
 

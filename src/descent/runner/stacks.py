@@ -131,7 +131,7 @@ def _train(
             "epochs": recipe.epochs,
             "diverged": not bool(run.alive[index]),
             "setting": settings[index].definition(),
-            "made_by": _made_by(recipe.device, seconds, len(stack)),
+            "made_by": _made_by(recipe.device, seconds, len(stack)) | {"began": int(run.began)},
         }
         weights = {name: value[index].cpu() for name, value in run.weights.items()}
         store.publish(names[index], weights, log.to_csv(index=False), record)

@@ -50,6 +50,7 @@ class Run:
     epoch: Tensor  # of the reported weights, counted from 1; 0 is the initial model
     weights: dict[str, Tensor]
     history: list[dict[str, Tensor]] = field(default_factory=list)
+    began: float = field(default_factory=time.time)  # seconds since 1970, before any interruption
 
 
 def train(
@@ -133,7 +134,8 @@ def _epoch(
     draw = partial(task.batch, epoch)
     for step, batch in enumerate(drawn_in_turn(draw, task.steps, steps.ahead)):
         # By the step: in stairs the rate would depend on how long an epoch is.
-        f, norm = steps.learn(batch, epoch, lr * rate(settings, (epoch + step / task.steps) / epochs))
+        done = (epoch + step / task.steps) / epochs
+        f, norm = steps.learn(batch, epoch, lr * rate(settings, done, 1 / (task.steps * epochs)))
         total = total + f
         norms = norms + norm
         clipped = clipped + (norm > settings.clip_norm).float()

@@ -117,10 +117,14 @@ def primal_dual_step(
     return f.detach(), norm
 
 
-def rate(settings: Training, done: float) -> float:
-    """The share of the learning rate in force after this share of the steps: a linear rise, then the schedule."""
+def rate(settings: Training, done: float, step: float = 0.0) -> float:
+    """The share of the learning rate in force after this share of the steps: a linear rise, then the schedule.
+
+    Args:
+        step: the share of one step, by which the rise is ahead: a step without any rate would still move duals.
+    """
     if done < settings.warmup:
-        return done / settings.warmup
+        return min(1.0, (done + step) / settings.warmup)
     rest = (done - settings.warmup) / (1 - settings.warmup)
     return (1 + math.cos(math.pi * rest)) / 2 if settings.schedule == "cosine" else 1.0
 

@@ -32,6 +32,13 @@ def older() -> None:
     one_cell().write_text(json.dumps(record))
 
 
+def resumed() -> None:
+    """Begun before the protocol, interrupted, and gone on with after it."""
+    record = json.loads(one_cell().read_text())
+    record["made_by"]["began"] = evidence.committed(evidence.PROTOCOL) - 1
+    one_cell().write_text(json.dumps(record))
+
+
 def of_other_parameters() -> None:
     values = json.loads(Path("data/params.json").read_text())
     Path("data/params.json").write_text(json.dumps(values | {"eps": 0.15}))
@@ -64,6 +71,7 @@ SPOILT = {
     "changed protocol": (append(evidence.PROTOCOL), "not committed as it stands"),
     "never committed": (lambda: shutil.rmtree(".git"), "git cannot say|not committed"),
     "protocol newer": (older, r"data/runs/video/ucsd/\w+/[\w.-]+ was trained before the last commit"),
+    "protocol newer than what was resumed": (resumed, "was trained before the last commit"),
     "no time": (lambda: without("finished"), "does not say when it was trained"),
     "another figure": (append(Path("figures/video/fig03_depth.png")), "is not that of this run"),
     "no figure": (lambda: shutil.rmtree("data/shown"), "holds no figure"),
