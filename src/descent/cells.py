@@ -7,6 +7,7 @@ from typing import Any
 
 from descent.components import TASKS
 from descent.config import Params
+from descent.errors import UserError
 
 WHY = ("experiment", "varied")  # of a cell's identity: why it is trained, which does not change its weights
 NAMED = (*WHY, "model")  # and under which name of the same code and settings
@@ -48,7 +49,7 @@ def headline(params: Params, task: str) -> float:
 def grid(params: Params, task: str, dataset: str, model: str) -> list[Cell]:
     """The cells of a model on a data set: arms x layers x seeds x noise levels, the headline level among these."""
     levels = getattr(params.budget, task)
-    layers = params.model_budget(model)["layers"]
+    layers = depths(params, model)
     return [
         Cell(task, dataset, model, arm, depth, eps, seed)
         for arm in params.arms
@@ -56,6 +57,18 @@ def grid(params: Params, task: str, dataset: str, model: str) -> list[Cell]:
         for seed in sorted(set(levels.seeds))
         for eps in sorted({*map(float, levels.eps), headline(params, task)})
     ]
+
+
+def depths(params: Params, model: str) -> list[int]:
+    """The depths at which a grid trains a model.
+
+    Raises:
+        UserError: the profile in use says nothing of them.
+    """
+    if "layers" not in (budget := params.model_budget(model)):
+        where = f"profiles.{params.profile}.{params.task_of(model)}.models.{model}"
+        raise UserError(f"params.yaml, {where}: layers is missing, the depths to train it at, e.g. [3]")
+    return budget["layers"]
 
 
 def searched(params: Params, cell: Cell) -> bool:
@@ -87,7 +100,7 @@ def study_cells(params: Params, name: str) -> list[Cell]:
     study = params.studied(name)
     if not params.runs(study):
         return []
-    depth = study.layers or max(params.model_budget(study.model)["layers"])
+    depth = study.layers or max(depths(params, study.model))
     return [
         Cell(name, study.dataset, study.model, arm, depth, float(study.eps), seed, varied)
         for seed in sorted(set(study.seeds))

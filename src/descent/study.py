@@ -10,6 +10,7 @@ Times = Annotated[Positive, Field(le=1000)]
 RATE = "lr"  # of the weights: every arm has one, so varying it varies that of every arm
 MODEL = "model"  # among replaced values: those of models.<model>, of which every arm's cells are
 FIXED = {"arms": "every arm has such a model", "tokenizer": "texts are prepared for the one in models"}
+READ_AS_NOTHING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>")  # in a CSV file
 LONGER = "plateau_"  # P4: what the names of its studies begin with, which train for TWICE the epochs
 TWICE = 2.0
 
@@ -45,6 +46,11 @@ class Study(Schema):
                 raise ValueError(f"{MODEL} should hold settings of the model, as {MODEL}: {{kappa: 0.5}}")
             for name in FIXED.keys() & settings:
                 raise ValueError(f"{MODEL} cannot hold {name}: {FIXED[name]}")
+        for word in [*self.named, *(value for value in self.values if isinstance(value, str))]:
+            if "/" in word or word.startswith(".") or not word.isprintable() or word in READ_AS_NOTHING:
+                raise ValueError(
+                    f"{word!r} cannot be the name of a folder and a word in a table: call it otherwise"
+                )
         if self.vary is not None and self.named:
             raise ValueError("named and vary both say what is varied; drop one")
         return self

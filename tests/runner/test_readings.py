@@ -104,3 +104,10 @@ def weights_of(folder: Path) -> np.ndarray:
 def test_a_reading_that_the_model_does_not_have_is_one_sentence(values: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=rf"(?s){said}"):
         of_study(params_of({"wrong": values}), "infeasible")
+
+
+@pytest.mark.parametrize("word", ["../escaped", "1/3", ".hidden", "", "NA", "None", "two\nlines"])
+def test_a_word_that_is_no_folder_or_reads_as_nothing_is_one_sentence(word: str) -> None:
+    """It names folders, and stands in tables."""
+    with pytest.raises(UserError, match="cannot be the name of a folder and a word in a table"):
+        params_of({"as it is": {}, word: {"alpha": 0.3}}).studied("infeasible")

@@ -15,7 +15,7 @@ def prepared(params: Params, task: str, dataset: str, model: str) -> Any | None:
     folder = paths.prepared_folder(params, task, dataset, model)
     try:
         profile = json.loads((folder / "meta.json").read_text())["profile"]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
     return of_task(task, "data").load(folder) if profile == params.profile else None
 

@@ -20,7 +20,7 @@ from descent.costs import extrapolated, shapes
 from descent.costs.data import prepared, resident, standin
 from descent.costs.devices import side_by_side
 from descent.costs.left import Left
-from descent.costs.steps import Step, timed, typical
+from descent.costs.steps import Step, kind, timed, typical
 from descent.errors import UserError
 from descent.runner.items import Feed, Item
 from descent.runner.shares import threads
@@ -189,7 +189,7 @@ class Costs:
         """A stack's whole training, from one step."""
         task = feed.task(stack)
         batch = task.batch(0, typical(feed, task))[0]
-        key = (stack[0].model, stack[0].arm, stack[0].layers, len(stack), tuple(batch.shape))
+        key = (kind(params, stack[0], settings[stack[0]]), len(stack), tuple(batch.shape))
         if key not in self.known:
             self.known[key] = (
                 timed(feed, stack, [settings[cell] for cell in stack])

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from descent.cells import Cell
 from descent.components import load
+from descent.config import Params
 from descent.runner.items import Feed
 from descent.training.arm import Setting
 from descent.training.devices import UNRECORDED
@@ -36,6 +37,13 @@ class Step:
 
     def __mul__(self, factor: float | int) -> "Step":
         return Step(*(factor * value for value in vars(self).values()))
+
+
+def kind(params: Params, cell: Cell, setting: Setting) -> tuple[object, ...]:
+    """What cells have in common whose steps take equally long: all but seeds, noise levels, rates and what else is
+    a number of the arm's."""
+    values = [(name, value) for name, value in setting.values.model_dump().items() if type(value) is not float]
+    return cell.model, cell.arm, cell.layers, repr((params.model_settings(cell.model, cell.arm), values))
 
 
 def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Step:
