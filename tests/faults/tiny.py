@@ -173,7 +173,8 @@ def _timeless(path: Path) -> bytes:
     """The content of a file, without seconds, times of day and the commit."""
     if path.name == "cell.json":
         record = json.loads(path.read_text())
-        del record["made_by"]["seconds"], record["made_by"]["finished"]
+        for when in ("seconds", "began", "finished"):
+            del record["made_by"][when]
         del record["files"]["history.csv"], record["files"]["cell.json"]
         return json.dumps(record).encode()
     if path.name in ("summary.csv", "history.csv"):

@@ -96,7 +96,7 @@ def test_an_item_all_of_whose_trials_diverge_is_trained_to_the_end(project: Toke
 
 def timeless(record: dict) -> dict:
     """A cell's record without how long it took."""
-    return record | {"files": {}, "made_by": record["made_by"] | {"seconds": 0, "finished": 0}}
+    return record | {"files": {}, "made_by": record["made_by"] | {"seconds": 0, "began": 0, "finished": 0}}
 
 
 @pytest.mark.slow

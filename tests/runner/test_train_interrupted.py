@@ -133,7 +133,9 @@ def test_a_stage_killed_twice_ends_with_the_weights_of_an_undisturbed_one(tmp_pa
         one, two = calm / OUT / name, killed / OUT / name
         assert (one / "weights.safetensors").read_bytes() == (two / "weights.safetensors").read_bytes()
         records = [json.loads((place / "cell.json").read_text()) for place in (one, two)]
-        assert all(record["made_by"].pop(word) > 0 for record in records for word in ("seconds", "finished"))
+        assert all(
+            record["made_by"].pop(word) > 0 for record in records for word in ("seconds", "began", "finished")
+        )
         assert all(record.pop("files") for record in records), "their histories hold other seconds"
         assert records[0] == records[1]
         tables = [pd.read_csv(place / "history.csv").drop(columns="seconds") for place in (one, two)]
