@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from descent.report import every_run
@@ -21,7 +22,8 @@ def test_a_run_has_one_line_in_the_table_of_its_kind(folders: list[Path]) -> Non
     together, alone = every_run.tables(folders[:1], folders[1:], real_params()).split("*Judged alone*")
     assert together.startswith("*Judged together*") and "00000002" not in together and "00000001" not in alone
     assert "| video: UT on UCSD (L = 3 5) |" in together and "| video: DUST on Avenue (L = 3) |" in alone
-    cells = {folder: len((folder / "cells.csv").read_text().splitlines()) - 1 for folder in folders}
+    cells = {folder: int(pd.read_csv(folder / "cells.csv")["trained"].sum()) for folder in folders}
+    assert cells[folders[0]] < len(pd.read_csv(folders[0] / "cells.csv")), "maps that learn nothing are no cells"
     row = together.strip().splitlines()[-1].split(" | ")
     assert int(row[2]) + int(row[3]) == cells[folders[0]] and int(row[4]) == 8
     assert every_run.tables([], [], real_params()) == ""

@@ -31,6 +31,7 @@ def tables(together: Sequence[Path], apart: Sequence[Path], params: Params) -> s
 
 def _row(folder: Path, params: Params) -> list[object]:
     cells = parts.cells([folder])
+    cells = cells[cells["trained"].astype(bool)]  # less the maps that learn nothing
     grid = cells[cells["experiment"].isin(TASKS)]
     setting = ["experiment", "dataset", "model", "layers", "eps"]
     seeds = grid.groupby(setting)["seed"].nunique().max() if len(grid) else 0
