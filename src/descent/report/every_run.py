@@ -17,8 +17,9 @@ HEADER = ("run", "trained", "cells", "of studies", "seeds", "notes")
 def tables(together: Sequence[Path], apart: Sequence[Path], params: Params) -> str:
     """A table of the runs that are judged together and one of those that are judged alone; of no runs none.
 
-    *Cells* are of the grid, *of studies* of what varies something; *seeds* the most that one setting of the grid
-    has. Notes are linked by the headings that name a run (NOTES.md, beside its folder).
+    *Cells* are of the grid, those that two models share once, *of studies* of what varies something; *seeds* the
+    most that one setting of the grid has. Notes are linked by the headings that name a run (NOTES.md, beside its
+    folder).
     """
     kinds = {"Judged together": together, "Judged alone": apart}
     said = [
@@ -32,14 +33,15 @@ def tables(together: Sequence[Path], apart: Sequence[Path], params: Params) -> s
 def _row(folder: Path, params: Params) -> list[object]:
     cells = parts.cells([folder])
     cells = cells[cells["trained"].astype(bool)]  # less the maps that learn nothing
-    grid = cells[cells["experiment"].isin(TASKS)]
+    of_grid = cells["experiment"].isin(TASKS)
+    grid = trained.each_once(cells[of_grid])
     setting = ["experiment", "dataset", "model", "layers", "eps"]
     seeds = grid.groupby(setting)["seed"].nunique().max() if len(grid) else 0
     return [
         linked(folder),
         trained.compared(cells, params),
         len(grid),
-        len(cells) - len(grid),
+        (~of_grid).sum(),
         seeds,
         _notes(folder),
     ]
