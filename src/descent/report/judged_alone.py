@@ -47,9 +47,7 @@ def sentence(folders: Sequence[Path], place: str, params: Params) -> str:
         if not tested:
             continue
         passing = tested[0][1].query("why == ''")
-        of = "; ".join(
-            f"{_model(own, params)}, {_asked(folder, own, params)}" for own in passing.to_dict("records")
-        )
+        of = "; ".join(f"{_model(own, params)}, {_asked(folder, own)}" for own in passing.to_dict("records"))
         said = "; ".join(f"*{row['statement']}*: {with_interval(row)}, *{row['verdict']}*" for row, _ in tested)
         told.append(f"{of} ([{folder.name}]({place}/{folder.name}/REPORT.md)): {said}")
     return f"{TESTED}. {'. '.join(told)}." if told else ""
@@ -73,7 +71,7 @@ def _rows(folder: Path, row: dict, models: pd.DataFrame, params: Params) -> Iter
         verdict = f"**{row['verdict']}**" if not several else "part of these together"
         if own["why"] or not tested:
             verdict = f"{NOT_TESTED}: {in_words(params.components, own['why'] or row['why'])}"
-        asked, lost = _asked(folder, own, params), _lost(folder, own, params)
+        asked, lost = _asked(folder, own), _lost(folder, own, params)
         yield [linked(folder), _model(own, params), asked, *_numbers(own), lost, verdict]
 
 
@@ -85,10 +83,10 @@ def _model(own: dict, params: Params) -> str:
     return f"{label(params, 'models', own['model'])} on {in_words(params.components, own['datasets'])}"
 
 
-def _asked(folder: Path, own: dict, params: Params) -> str:
+def _asked(folder: Path, own: dict) -> str:
     """The share by which each layer must lower the loss, and the cap before the first one."""
     told = config.load(folder / "params.yaml")
-    objective = told.objective(params.comparison.ours, own["datasets"].split(", ")[0], own["model"])
+    objective = told.objective(told.comparison.ours, own["datasets"].split(", ")[0], own["model"])
     return ", ".join(f"{name} = {objective[name]:g}" for name in ("alpha", "R0"))
 
 
