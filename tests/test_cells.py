@@ -9,6 +9,7 @@ import pytest
 from descent import paths
 from descent.cells import Cell, fingerprint, grid, reference_cells, study_cells
 from descent.config import Params
+from descent.errors import UserError
 from tests.fakes.results import fake_params
 
 SETTING = ("ucsd", "dust")
@@ -126,3 +127,16 @@ def test_why_a_cell_is_trained_is_not_in_its_fingerprint() -> None:
     cells = [Cell(experiment, *ITEM, layers=3, eps=0.4, seed=0, varied=value) for experiment, value in places]
     assert len({fingerprint(cell, {"alpha": 0.1}) for cell in cells}) == 1
     assert len(set(cells)) == 4
+
+
+@pytest.mark.parametrize("of_study", [False, True])
+def test_a_model_without_depths_is_one_sentence_that_names_the_place(of_study: bool) -> None:
+    """Of texts and of the language model each budget has its own; a study without `layers` asks for them too."""
+    params = fake_params({"study.alpha.layers": None, "study.alpha.model": "ut_text"})
+    budgets = params.budget.text.models
+    without = {"ut_text": {name: value for name, value in budgets["ut_text"].items() if name != "layers"}}
+    text = params.budget.text.model_copy(update={"models": budgets | without})
+    profiles = params.profiles | {"demo": params.budget.model_copy(update={"text": text})}
+    lacking = params.model_copy(update={"profiles": profiles})
+    with pytest.raises(UserError, match=r"profiles\.demo\.text\.models\.ut_text: layers is missing"):
+        study_cells(lacking, "alpha") if of_study else grid(lacking, "text", "imdb", "ut_text")

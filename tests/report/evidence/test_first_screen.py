@@ -9,7 +9,7 @@ import yaml
 from descent.analysis.summary import cells_table
 from descent.analysis.wording import UNKNOWN
 from descent.config import Params
-from descent.report import first_screen, trained
+from descent.report import each_part, first_screen, trained
 from tests.fakes.cards import card
 from tests.fakes.results import fake_params
 from tests.fakes.runs import AVERAGES, MODELS, part
@@ -105,6 +105,20 @@ def test_a_margin_beyond_alpha_is_told_of_what_tested_claims_rest_on(
     told = screen(params, card(), made_up, tmp_path / "small-1")
     assert "the margin's: 0.06 (UT on Avenue) and 0.06 (UT on UCSD)." in told
     assert "the margin's" not in screen(params, card().assign(verdict="not tested"), made_up, tmp_path / "small-1")
+
+
+def test_the_margin_of_a_model_that_is_like_another_is_its_own_or_that_of_the_objective(tmp_path: Path) -> None:
+    """`dust_shared` has no budget of its own in this profile: what counts for it is that of `dust`."""
+    folder = tmp_path / "small-1"
+    publish(folder)
+    cells = [{"experiment": "video", "dataset": "ucsd", "model": "dust_shared", "varied": ""}]
+    pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
+    params = fake_params({"objectives.constrained.margin": 0.07}).model_dump(mode="json")
+    del params["components"]
+    (folder / "params.yaml").write_text(yaml.safe_dump(params))
+    models = MODELS.assign(model="dust_shared", datasets="ucsd", why="", claim="video_ood")
+    told = each_part.margins([folder], card(), models, fake_params())
+    assert told.endswith("the margin's: 0.07 (DUST, one dictionary on UCSD).")
 
 
 def test_gains_at_one_learning_rate_stand_beside_the_claims(
