@@ -94,8 +94,8 @@ def _loaded(folders: Sequence[Path], trained: pd.DataFrame) -> tuple[pd.DataFram
 
 
 def _matched(pairs: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of one claim; of texts, where the parts that pass have fewer seeds in common than it needs, with each
-    seed's place in its part instead.
+    """Pairs of one claim; but for video, where the parts that pass have fewer seeds in common than it needs, with
+    each seed's place in its part instead.
 
     A mean over settings is taken seed by seed. Models of texts that were trained apart share nothing but a seed's
     number, so that which are taken together is free; of video a seed draws the training clips too (PROTOCOL.md,

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from descent.analysis import parts
+from descent.analysis.select import SETTING
 from descent.components import TASKS
 from descent.config import Params
 from descent.report import trained
-from descent.report.markdown import linked, pipe
+from descent.report.markdown import anchor, linked, pipe
 
 NOTES = "NOTES.md"
 HEADER = ("run", "trained", "cells", "of studies", "seeds", "notes")
@@ -35,8 +36,7 @@ def _row(folder: Path, params: Params) -> list[object]:
     cells = cells[cells["trained"].astype(bool)]  # less the maps that learn nothing
     of_grid = cells["experiment"].isin(TASKS)
     grid = trained.each_once(cells[of_grid])
-    setting = ["experiment", "dataset", "model", "layers", "eps"]
-    seeds = grid.groupby(setting)["seed"].nunique().max() if len(grid) else 0
+    seeds = grid.groupby(SETTING)["seed"].nunique().max() if len(grid) else 0
     return [
         linked(folder),
         trained.compared(cells, params),
@@ -52,8 +52,3 @@ def _notes(folder: Path) -> str:
     text = notes.read_text(encoding="utf-8") if notes.exists() else ""
     own = [heading for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE) if folder.name in heading]
     return ", ".join(f"[{heading.split(' (')[0]}]({NOTES}#{anchor(heading)})" for heading in own)
-
-
-def anchor(heading: str) -> str:
-    """Where a link to a heading of a page leads, as GitHub names it."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

@@ -29,8 +29,9 @@ def table(folders: Sequence[Path], params: Params) -> str:
     """
     told: dict[str, list[list[object]]] = {}
     for folder in folders:
+        own, cells = config.load(folder / "params.yaml"), parts.cells([folder])
         for row, models in _claims(folder):
-            told.setdefault(row["statement"], []).extend(_rows(folder, row, models, params))
+            told.setdefault(row["statement"], []).extend(_rows(folder, own, cells, row, models, params))
     return "\n\n".join(f"*{statement}*\n\n{pipe(HEADER, rows)}" for statement, rows in told.items())
 
 
@@ -46,8 +47,9 @@ def sentence(folders: Sequence[Path], place: str, params: Params) -> str:
         tested = [(row, models) for row, models in _claims(folder) if row["verdict"] != NOT_TESTED]
         if not tested:
             continue
-        passing = tested[0][1].query("why == ''")
-        of = "; ".join(f"{_model(own, params)}, {_asked(folder, own)}" for own in passing.to_dict("records"))
+        own = config.load(folder / "params.yaml")
+        passing = tested[0][1].query("why == ''").to_dict("records")
+        of = "; ".join(f"{_model(one, params)}, {_asked(own, one)}" for one in passing)
         said = "; ".join(f"*{row['statement']}*: {with_interval(row)}, *{row['verdict']}*" for row, _ in tested)
         told.append(f"{of} ([{folder.name}]({place}/{folder.name}/REPORT.md)): {said}")
     return f"{TESTED}. {'. '.join(told)}." if told else ""
@@ -63,39 +65,46 @@ def _claims(folder: Path) -> Iterator[tuple[dict, pd.DataFrame]]:
         yield row, select(models, claim=row["claim"])
 
 
-def _rows(folder: Path, row: dict, models: pd.DataFrame, params: Params) -> Iterator[list[object]]:
+def _rows(
+    folder: Path, own: Params, cells: pd.DataFrame, row: dict, models: pd.DataFrame, params: Params
+) -> Iterator[list[object]]:
+    """Of one claim.
+
+    Args:
+        own, cells: the run's parameters and cells.
+        params: of the page, whose labels it has.
+    """
     tested, several = row["verdict"] != NOT_TESTED, (models["why"] == "").sum() > 1
     if tested and several:
         yield [linked(folder), "together", "", *_numbers(row), "", f"**{row['verdict']}**"]
-    for own in models.to_dict("records"):
+    for one in models.to_dict("records"):
         verdict = f"**{row['verdict']}**" if not several else "part of these together"
-        if own["why"] or not tested:
-            verdict = f"{NOT_TESTED}: {in_words(params.components, own['why'] or row['why'])}"
-        asked, lost = _asked(folder, own), _lost(folder, own, params)
-        yield [linked(folder), _model(own, params), asked, *_numbers(own), lost, verdict]
+        if one["why"] or not tested:
+            verdict = f"{NOT_TESTED}: {in_words(params.components, one['why'] or row['why'])}"
+        asked, lost = _asked(own, one), _lost(own, cells, one)
+        yield [linked(folder), _model(one, params), asked, *_numbers(one), lost, verdict]
 
 
 def _numbers(row: dict) -> list[object]:
     return [with_interval(row), *(f"{row[name]:.0f}" for name in ("settings", "seeds"))]
 
 
-def _model(own: dict, params: Params) -> str:
-    return f"{label(params, 'models', own['model'])} on {in_words(params.components, own['datasets'])}"
+def _model(one: dict, params: Params) -> str:
+    return f"{label(params, 'models', one['model'])} on {in_words(params.components, one['datasets'])}"
 
 
-def _asked(folder: Path, own: dict) -> str:
+def _asked(own: Params, one: dict) -> str:
     """The share by which each layer must lower the loss, and the cap before the first one."""
-    told = config.load(folder / "params.yaml")
-    objective = told.objective(told.comparison.ours, own["datasets"].split(", ")[0], own["model"])
+    objective = own.objective(own.comparison.ours, one["datasets"].split(", ")[0], one["model"])
     return ", ".join(f"{name} = {objective[name]:g}" for name in ("alpha", "R0"))
 
 
-def _lost(folder: Path, own: dict, params: Params) -> str:
+def _lost(own: Params, cells: pd.DataFrame, one: dict) -> str:
     """How many cells of its pairs diverged."""
-    experiment = CLAIMS[own["claim"]].experiment
+    experiment = CLAIMS[one["claim"]].experiment
     if experiment not in TASKS:  # a study's cells are not told apart by the models of a claim
         return UNKNOWN
-    cells = select(parts.cells([folder]), experiment=experiment)
-    cells = cells[cells["arm"].isin(vars(params.comparison).values()) & (cells["model"] == own["model"])]
-    cells = cells[cells["dataset"].isin(own["datasets"].split(", "))]
+    cells = select(cells, experiment=experiment, model=one["model"])
+    cells = cells[cells["arm"].isin(vars(own.comparison).values())]
+    cells = cells[cells["dataset"].isin(one["datasets"].split(", "))]
     return f"{truth(cells['diverged']).sum()} of {len(cells)}"

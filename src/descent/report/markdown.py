@@ -1,5 +1,6 @@
 """Pieces of Markdown that the published words are put together from."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -20,6 +21,11 @@ def listed(words: Sequence[str]) -> str:
 def linked(folder: Path) -> str:
     """A published part by its name, from the folder that holds all of them."""
     return f"[{folder.name}]({folder.name}/REPORT.md)"
+
+
+def anchor(heading: str) -> str:
+    """Where a link to a heading of a page leads, as GitHub names it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def _cell(word: object) -> str:

@@ -161,5 +161,5 @@ def selection(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def _warm_up(params: Params, arm: str, dataset: str, model: str) -> int:
-    """The epochs at the start in which an arm enforces nothing."""
-    return int(params.objective(arm, dataset, model).get("warmup_epochs", 0)) if arm in params.enforcing else 0
+    """The epochs at the start in which an arm's constraints or penalties rest; 0 of one that has none."""
+    return int(params.objective(arm, dataset, model).get("warmup_epochs", 0))
