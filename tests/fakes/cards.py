@@ -26,6 +26,7 @@ COMMON = {
     "paper": "the paper's words",
     "source": "its place",
     "shown_in": "",
+    "kind": "gain",
     "group": "primary",
     "estimate": np.nan,
     "low": np.nan,

@@ -8,6 +8,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 
 from descent.analysis import scorecard
+from descent.analysis.claims import CLAIMS
 from descent.config import Params
 from descent.errors import UserError
 from descent.figures.beyond import fig_forest
@@ -108,6 +109,22 @@ def test_a_claim_of_one_model_names_it_and_has_no_row_for_it(monkeypatch: pytest
     row |= {"datasets": "ucsd"}
     models = pd.DataFrame([row | {"why": ""}], columns=scorecard.BY_MODEL)
     (axes, *_), words = drawn(monkeypatch, fake_params(REAL), card(), models)
-    assert not markers(axes, "s") and any(text.endswith(", UT") for text in words)
+    assert not markers(axes, "s") and any(text.endswith(",\nUT") for text in words)
     (axes, *_), words = drawn(monkeypatch, fake_params(REAL), card(), models.assign(why="P4"))
     assert len(markers(axes, "s")) == 1 and "UT (UCSD)" in words, "what is left out keeps its reason"
+
+
+def test_in_brief_effects_are_multiples_of_what_matters_and_prices_are_turned() -> None:
+    rows = card()
+    figure = fig_forest.brief(rows, fake_params(REAL))
+    (axes,) = figure.axes
+    ours = {place: value for value, place in markers(axes, "o")}
+    assert ours == {0: pytest.approx(0.02 / 0.01), 1: pytest.approx(-0.001 / 0.015)}, "the third was not tested"
+    bars = {bar[0, 1]: sorted(bar[:, 0]) for bar in segments(axes)}
+    assert bars == {0: pytest.approx([1.0, 3.0]), 1: pytest.approx([-0.004 / 0.015, 0.002 / 0.015])}
+    assert [value for value in markers(axes, "D") if np.isfinite(value[0])] == [(pytest.approx(5.0), 0)]
+    labels = [" ".join(label.get_text().split()) for label in axes.get_yticklabels()]
+    assert labels == [CLAIMS[claim].short for claim in ("video_ood", "video_cost", "text_ood")]
+    words = [text.get_text() for text in axes.texts]
+    assert words == ["reproduced\n8 seeds, 27 settings", "cannot tell\n8 seeds, 27 settings", "not tested"]
+    assert axes.yaxis_inverted()

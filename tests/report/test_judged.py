@@ -67,3 +67,22 @@ def test_settings_that_lie_on_both_sides_of_zero_are_named_one_by_one() -> None:
     assert told.endswith("*ood.*: UT on UCSD 1.2 / 0.1 / -4 % (L = 3 / 5 / 7).")
     assert told.count(" *") == 1, "neither the price, which is one everywhere, nor what was not tested"
     assert judged.apart(card, found[found["layers"] < 7], real_params()) == ""
+
+
+def test_the_depths_of_a_gain_whose_settings_disagree_stand_in_a_line_with_the_price() -> None:
+    card = pd.DataFrame({"claim": ["video_ood", "video_cost"], "unit": "percent", "verdict": CANNOT_TELL})
+    gains = {("ucsd", 3): 0.012, ("avenue", 3): 0.004, ("ucsd", 7): -0.04, ("avenue", 7): -0.126}
+    rows = [
+        {"claim": claim, "average": ALONE, "dataset": dataset, "layers": float(layers), "estimate": sign * gain}
+        for claim, sign in (("video_ood", 1), ("video_cost", -2))
+        for (dataset, layers), gain in gains.items()
+    ]
+    found = pd.DataFrame(rows)
+    found = found.assign(low=found["estimate"] - 0.002, high=found["estimate"] + 0.002)
+    told = judged.by_depth(card, found)
+    assert told.endswith(
+        ": 0.4 to 1.2 / -12.6 to -4.0 % (L = 3 / 7), at a price of -2.4 to -0.8 / 8.0 to 25.2 % (L = 3 / 7)."
+    )
+    assert judged.by_depth(card[:1], found).endswith("-4.0 % (L = 3 / 7)."), "no price that was tested"
+    assert judged.by_depth(card, found[found["layers"] == 3]) == "", "all are better"
+    assert judged.by_depth(card.assign(verdict=NOT_TESTED), found) == ""

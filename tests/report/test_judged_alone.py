@@ -33,11 +33,11 @@ def test_a_run_that_is_judged_alone_joins_no_claim_and_is_told_with_alpha_and_ve
     tables = judged_alone.table(folders[1:], real_params())
     assert tables.count(f"[{NAMES[1]}]") == tables.count("| UT on UCSD | alpha = 0.07, R0 = ") == len(SHOWN)
     assert f"| {100 * number['estimate']:.3g} % (" in tables and f"| **{number['verdict']}** |" in tables
-    told = judged_alone.sentence(folders[1:], "there", real_params())
+    told = judged_alone.sentence(folders[1:], real_params())
     assert told.count("UT on UCSD, alpha = 0.07, R0 = ") == 1, "a run is named once, with all its claims"
-    assert f"(there/{NAMES[1]}/REPORT.md)" in told and told.count("*: ") == len(SHOWN)
+    assert f"({NAMES[1]}/REPORT.md)" in told and told.count("*: ") == len(SHOWN)
     assert f"{100 * number['estimate']:.3g} % " in told and f"*{number['verdict']}*" in told
-    assert judged_alone.table([], real_params()) == judged_alone.sentence([], "there", real_params()) == ""
+    assert judged_alone.table([], real_params()) == judged_alone.sentence([], real_params()) == ""
 
 
 def test_a_model_that_fails_a_precondition_has_its_reason_and_no_verdict(folders: list[Path]) -> None:
@@ -46,7 +46,7 @@ def test_a_model_that_fails_a_precondition_has_its_reason_and_no_verdict(folders
     rewrite(run, "claims", lambda found: found.assign(verdict="not tested"))
     tables = judged_alone.table([run], real_params())
     assert tables.count("| not tested: no study of twice the epochs of UT on UCSD |") == len(SHOWN)
-    assert "**" not in tables and judged_alone.sentence([run], "there", real_params()) == ""
+    assert "**" not in tables and judged_alone.sentence([run], real_params()) == ""
 
 
 def test_a_run_that_fails_as_a_whole_says_why_where_its_models_pass(folders: list[Path]) -> None:

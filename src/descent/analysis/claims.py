@@ -32,6 +32,7 @@ class Claim:
         capacity: whether both arms must have equally many parameters.
         enforced: whether it is about cells that are held to constraints.
         shifts: whether it is about shifts that training has not seen.
+        short: what a primary claim says, in the few words that a picture and the first screen have room for.
     """
 
     kind: Literal["gain", "cost", "share", "equivalence"]
@@ -44,6 +45,7 @@ class Claim:
     capacity: bool = True
     enforced: bool = True
     shifts: bool = False
+    short: str = ""
 
     @property
     def group(self) -> str:
@@ -62,8 +64,17 @@ CLAIMS = {
     "descent_text": Claim("share", "text", NEARLY_ALL, "percent", vote="all"),
     "no_descent_text": Claim("share", "text", HALF, "percent", vote="most", enforced=False),
     "video_wins": Claim("share", "video", HALF, "percent"),
-    "video_ood": Claim("gain", "video", 0.01, "percent", primary=True),
-    "video_cost": Claim("cost", "video", 0.015, "percent", primary=True),
+    "video_ood": Claim(
+        "gain",
+        "video",
+        0.01,
+        "percent",
+        primary=True,
+        short="Video: at equal capacity, less error above the noise of training",
+    ),
+    "video_cost": Claim(
+        "cost", "video", 0.015, "percent", primary=True, short="Video: a small price up to the noise of training"
+    ),
     "video_ood_paper": Claim("gain", "video", 0.01, "percent", capacity=False),
     "video_cost_paper": Claim("cost", "video", 0.015, "percent", capacity=False),
     "video_ood_vit": Claim("gain", "video", 0.01, "percent"),
@@ -71,17 +82,41 @@ CLAIMS = {
     "video_depth": Claim("gain", "video", 0.01, "percent"),
     "video_shifts": Claim("gain", "video", 0.01, "percent", shifts=True),
     "text_wins": Claim("share", "text", HALF, "percent"),
-    "text_ood": Claim("gain", "text", 0.01, "points", primary=True, light=0.005),
-    "text_cost": Claim("cost", "text", 0.005, "points", primary=True),
+    "text_ood": Claim(
+        "gain",
+        "text",
+        0.01,
+        "points",
+        primary=True,
+        light=0.005,
+        short="Texts: more accurate above the noise of training",
+    ),
+    "text_cost": Claim(
+        "cost", "text", 0.005, "points", primary=True, short="Texts: a small price up to the noise of training"
+    ),
     "text_shifts": Claim("gain", "text", 0.01, "points", light=0.005, shifts=True),
     "text_size": Claim("gain", "text", 0.01, "percent"),
-    "alpha_ood": Claim("gain", "alpha", 0.02, "points", primary=True),
+    "alpha_ood": Claim(
+        "gain",
+        "alpha",
+        0.02,
+        "points",
+        primary=True,
+        short="Texts: the more descent is asked for, the more accurate above the noise of training",
+    ),
     "alpha_cost": Claim("cost", "alpha", 0.003, "points"),
     "dual_lr": Claim("equivalence", "dual_lr", 0.01, "points"),
     "sample_share": Claim("gain", "resilience", 0.05, "points"),
     "sample_mean": Claim("gain", "resilience", 0.05, "plain"),
     "sample_median": Claim("gain", "resilience", 0.05, "plain"),
-    "lm_ood": Claim("gain", "lm", 0.01, "points", primary=True),
+    "lm_ood": Claim(
+        "gain",
+        "lm",
+        0.01,
+        "points",
+        primary=True,
+        short="Language model: more accurate above the noise of training",
+    ),
     "lm_cost": Claim("cost", "lm", 0.005, "points"),
     "lm_shifts": Claim("gain", "lm", 0.01, "points", shifts=True),
 }

@@ -91,7 +91,7 @@ def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame, params:
             continue
         unit = " %" if row["unit"] == "percent" else " points"
         ends = [f"{signed(100 * means.iloc[end])}{unit} at gamma = {means.index[end]:g}" for end in (0, -1)]
-        told.append(f"*{row['statement']}*: {ends[0]}, {ends[1]}{_turn(means)}")
+        told.append(f"*{claim.short}*: {ends[0]}, {ends[1]}{_turn(means)}")
     return f"**By test noise**: {'; '.join(told)}." if told else ""
 
 

@@ -19,17 +19,23 @@ LEGEND = (
     "before the runs (a mean where models differ in it). *p*: corrected for six claims (Holm). *Setting*: a data "
     "set, model and depth. *Not tested*: one of the protocol's preconditions does not hold."
 )
-SEEN = "primary claims and each of their models: estimates with 95 % intervals, and the paper's values"
+SEEN = (
+    "the primary claims: effects with 95 % intervals in multiples of what matters, and those of the paper's tables"
+)
+MODELS = "the primary claims and each of their models: estimates with 95 % intervals, and the paper's values"
 BRIEF = (
-    "*ERM* is plain training, on the last layer's loss alone. *Out of distribution*: test noise above that of "
-    "training. A gain is positive where constrained training is better, a price where it is worse; in brackets "
-    "the 95 % interval. A mean over more than three settings (a data set, model and depth each) is trimmed. *In "
-    "its tables*: the paper's number, worked out over all test noise, of its UT alone, whose arms have equal "
-    "capacity; *outside*: not where one more of our seeds is expected. *Matters*: fixed before the runs. "
-    "*Reproduced*: a gain above zero and as large as what matters, or a price below it; *reversed*: a gain below "
-    "zero; *not reproduced*: a price above what matters; each by its interval, and with p < .05 after a "
+    "A gain is positive where constrained training is better, a price where it is worse; in brackets the 95 % "
+    "interval. A mean over more than three settings (a data set, model and depth each) is trimmed: without the "
+    "largest and smallest quarter. *In its tables*: so trimmed, over all test noise, of its UT alone, whose arms "
+    "have equal capacity; *outside*: not where one more of our seeds is expected. *Matters*: fixed before the "
+    "runs. *Reproduced*: a gain above zero and as large as what matters, or a price below it; *reversed*: a gain "
+    "below zero; *not reproduced*: a price above what matters; each by its interval, and with p < .05 after a "
     "correction for six claims. *No effect of interest*: the whole 90 % interval is smaller than what matters. "
     "*Cannot tell*: none of these."
+)
+FEW = (
+    "Of a share of settings, that it lies above 90 % takes 36 settings to tell, all of them: *cannot tell* of "
+    "fewer says nothing against it."
 )
 UNTESTED = "*Not tested*: a precondition that was fixed before the runs does not hold."
 UNCOUNTED = "Models of runs that were announced to be judged alone are not counted here."
@@ -45,45 +51,35 @@ def first_screen(
     averages: pd.DataFrame,
     cells: pd.DataFrame,
     folders: Sequence[Path],
-    apart: Sequence[Path],
     otherwise: str,
     params: Params,
 ) -> str:
-    """How many primary claims are reproduced, and whether the loss descends; the forest plot, the verdicts with a
-    legend, what becomes of them solved otherwise, folded what their means hide (settings, margins, test noise,
-    models left out, other shifts), and the scope.
+    """How many primary claims are reproduced; a picture of them, the verdicts with a legend, what their means hide
+    first (depths, test noise, another solver), whether the loss descends, and the scope.
 
     Args:
         card, models: the scorecard, and its claims on each model alone.
         averages: sensitivity.table of what they were judged from.
         cells: summary.cells_table of all parts.
-        folders: where the runs are published, relative to the README; beside them the protocol and the plot.
-        apart: those of runs that are judged alone.
+        folders: where the runs are published, relative to the README; beside them the protocol and the picture.
         otherwise: a sentence on the same settings with another solver (otherwise.sentence).
     """
     primary, own = _primary(card, models)
     place = folders[0].parent.as_posix()
-    solved = solver.by_setting(trained.each_once(cells), params)
-    descends = trained.descent(cells, each_part.resting(primary, own), params)
-    hidden = [
-        judged.apart(primary, averages, params),
-        each_part.margins(folders, primary, own, params),
+    beneath = [
+        judged.by_depth(primary, averages),
         by_noise.across(by_noise.found(folders, params), primary, own, params),
-        judged.left_out(card, models, params),
-        judged.shifts(card),
-        judged_alone.sentence(apart, place, params),
+        otherwise,
+        trained.descent(cells, each_part.resting(primary, own), params),
     ]
     paragraphs = [
         _outcome(primary),
-        " ".join(filter(None, [descends, trained.held_in_all(solved, params), UNCOUNTED if apart else ""])),
-        trained.solvers(folders, each_part.resting(primary, own), params),
-        f"![{SEEN}]({place}/fig_forest.png)",
+        f"![{SEEN}]({place}/fig_verdicts.png)",
         judged.brief(primary.assign(why=_short(primary, own, f"{place}/{PARTS}", params))),
-        otherwise,
         BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else ""),
-        _folded([words for words in hidden if words]),
+        "\n".join(f"- {words}" for words in beneath if words),
         f"{_scope(primary, own, params)} [What the verdicts rest on]({place}/{PARTS}): every model, data set, "
-        "setting and published part by itself, and what was left out; [how claims are "
+        "setting and published part by itself, what the means hide, and what was left out; [how claims are "
         f"judged]({place}/PROTOCOL.md).",
     ]
     return "\n\n".join(filter(None, paragraphs))
@@ -98,11 +94,13 @@ def behind(
     apart: Sequence[Path],
     params: Params,
 ) -> str:
-    """The page beside the published parts: the verdicts in full, descent and constraints, each model alone, each
-    part, gains at one learning rate, other averages and each setting, errors by test noise and in gray levels.
+    """The page beside the published parts: the verdicts in full and what their means hide (settings, margins,
+    models left out, other shifts), descent and constraints, each model alone, each part, gains at one learning
+    rate, other averages and each setting, errors by test noise and in gray levels.
 
     Args:
-        card, models, averages, cells, folders, apart: as of first_screen.
+        card, models, averages, cells, folders: as of first_screen.
+        apart: the folders of runs that are judged alone.
     """
     primary, own = _primary(card, models)
     below = "#each-model-alone-and-what-keeps-it-out-of-a-claim"
@@ -112,17 +110,30 @@ def behind(
         each_part.not_counted(folders, params),
         each_part.by_rate([*folders, *apart], params),
     ]
+    hidden = [
+        judged.apart(primary, averages, params),
+        each_part.margins(folders, primary, own, params),
+        judged.left_out(card, models, params),
+        judged.shifts(card),
+        judged_alone.sentence(apart, params),
+    ]
     solved = solver.by_setting(cells, params)
-    held_to = [trained.constraints(solver.by_tolerance(cells, params), params), trained.holding(solved, params)]
-    others = card[card["group"] != "primary"]
+    held_to = [
+        trained.held_in_all(solver.by_setting(trained.each_once(cells), params), params),
+        trained.solvers(folders, each_part.resting(primary, own), params),
+        trained.constraints(solver.by_tolerance(cells, params), params),
+        trained.holding(solved, params),
+    ]
     named = _published(folders, apart, params)
     chapters = {
-        "The primary claims": f"{judged.claims(brief, brief['verdict'].tolist())}\n\n{LEGEND}",
-        "The other claims, exploratory": judged.claims(others, [one for one in VERDICTS if one != NOT_TESTED]),
+        "The primary claims": f"{judged.claims(brief, brief['verdict'].tolist())}\n\n{LEGEND}\n\n"
+        f"![{MODELS}](fig_forest.png)",
+        "What their means hide": "\n".join(f"- {words}" for words in hidden if words),
+        "The other claims, exploratory": _others(card[card["group"] != "primary"]),
         "Not tested": judged.untested(card, params),
         "Beside them": "\n\n".join(filter(None, aside)),
         "The published parts": f"{named}\n\nTrained: {trained.compared(cells, params)}.",
-        "Descent": trained.descending(cells, params),
+        "Descent": trained.descending(cells, params) + (f" {UNCOUNTED}" if apart else ""),
         "Constraints": "\n\n".join(filter(None, held_to)),
         "Each model alone, and what keeps it out of a claim": judged.models_alone(card, own, params),
         "Each published part, and each data set of one that has several, by itself": each_part.table(
@@ -138,16 +149,11 @@ def behind(
     return "\n\n".join(["# What the verdicts rest on", REASONS.format(profile=params.profile), *texts]) + "\n"
 
 
-def _folded(told: Sequence[str]) -> str:
-    """What stands behind a click, an entry each; the line that is seen has the words that each has in bold.
-
-    Args:
-        told: each begins with its bold words.
-    """
-    heads = [words.split("**")[1].lower() for words in told]
-    entries = [f"- {words}" for words in told]
-    opened = f"<details><summary>What the means hide: {'; '.join(heads)}</summary>"
-    return "\n\n".join([opened, "\n".join(entries), "</details>"]) if told else ""
+def _others(card: pd.DataFrame) -> str:
+    """The claims that are not primary and could be tested; empty where there are none."""
+    told = judged.claims(card, [verdict for verdict in VERDICTS if verdict != NOT_TESTED])
+    shares = (card["kind"] == "share") & (card["verdict"] != NOT_TESTED)
+    return f"{told}\n\n{FEW}" if shares.any() else told
 
 
 def _published(folders: Sequence[Path], apart: Sequence[Path], params: Params) -> str:

@@ -17,6 +17,7 @@ from descent.report.sections import label
 
 EVERY = "all of it"  # of a part
 SAME = "as said of it above"
+UNIT = {"percent": "%", "points": "points"}
 CLAIM = (
     "claim",
     "the paper",
@@ -31,10 +32,11 @@ CLAIM = (
 
 
 def brief(card: pd.DataFrame) -> str:
-    """The claims, a row each: what the paper says, what was found with its interval, what matters, the verdict."""
+    """The claims in short, a row each: what the paper says, what was found with its interval, what matters, the
+    verdict."""
     rows = []
     for row in card.to_dict("records"):
-        words = _claim(row)
+        words = [CLAIMS[row["claim"]].short, *_claim(row)[1:]]
         found = UNKNOWN if row["verdict"] == NOT_TESTED else with_interval(row)
         paper = words[1] if pd.isna(row["paper_value"]) else f"{words[1]}; in its tables {words[2]}"
         rows.append([words[0], paper, found, words[5], words[-1]])
@@ -113,12 +115,12 @@ def left_out(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
     told = []
     for row in own.dropna(subset="estimate").sort_values("estimate", ascending=False).to_dict("records"):
         sets = in_words(params.components, row["datasets"])
-        unit = "%" if row["unit"] == "percent" else "points"
+        unit = UNIT[row["unit"]]
         value, low, high = (signed(100 * row[key]) for key in ("estimate", "low", "high"))
         aside = "" if row["claim"] in bases or CLAIMS[row["claim"]].capacity else ", more capacity in our arm"
         told.append(f"{value} {unit} ({low} to {high}; {label(params, 'models', row['model'])} on {sets}{aside})")
     head = (
-        "**Models that a precondition keeps out** (why: *each model alone*, on the page below; exploratory) gain "
+        "**Models that a precondition keeps out** (why: *each model alone*, below; exploratory) gain "
         "out of distribution, or lose where the number is negative:"
     )
     return f"{head} {'; '.join(told)}." if told else ""
@@ -165,17 +167,56 @@ def apart(card: pd.DataFrame, found: pd.DataFrame, params: Params) -> str:
     """
     told = []
     for row in card[card["verdict"] != NOT_TESTED].to_dict("records"):
-        own = found[(found["claim"] == row["claim"]) & (found["average"] == ALONE)]
-        if not ((own["low"] > 0).any() and (own["high"] < 0).any()):
+        own = _settings(found, row["claim"])
+        if not _disagree(own):
             continue
-        each = [_by_depth(depths, row["unit"], params) for _, depths in own.groupby(PLACE, sort=False)]
+        each = [_depths(depths, row["unit"], params) for _, depths in own.groupby(PLACE, sort=False)]
         plain = found[(found["claim"] == row["claim"]) & (found["average"] == MEAN)]["estimate"]
         beside = "".join(f"; untrimmed, their mean is {written(value, row['unit'])}" for value in plain)
         told.append(f"*{row['statement']}*: {'; '.join(each)}{beside}")
     return f"**Settings disagree**, so that the mean says little: {'. '.join(told)}." if told else ""
 
 
-def _by_depth(own: pd.DataFrame, unit: str, params: Params) -> str:
+def by_depth(card: pd.DataFrame, found: pd.DataFrame) -> str:
+    """In a sentence, of every tested gain whose settings lie on both sides of zero the least and the largest
+    setting at each depth, and of the price on the same models; empty where there is no such gain.
+
+    Args:
+        found: as of `averages`.
+    """
+    told = []
+    units = card[card["verdict"] != NOT_TESTED].set_index("claim")["unit"]
+    for name, unit in units.items():
+        if CLAIMS[name].kind != "gain" or not _disagree(own := _settings(found, name)):
+            continue
+        words = f"*{CLAIMS[name].short}*: {_ranges(own, unit)}"
+        price = name.replace("_ood", "_cost")
+        words += f", at a price of {_ranges(_settings(found, price), unit)}" if price in units else ""
+        told.append(words)
+    return f"**By depth**: {'. '.join(told)}." if told else ""
+
+
+def _settings(found: pd.DataFrame, claim: str) -> pd.DataFrame:
+    """The rows of a claim's single settings."""
+    return found[(found["claim"] == claim) & (found["average"] == ALONE)]
+
+
+def _disagree(own: pd.DataFrame) -> bool:
+    """Whether some settings are better and some are worse, each with its whole interval."""
+    return bool((own["low"] > 0).any() and (own["high"] < 0).any())
+
+
+def _ranges(own: pd.DataFrame, unit: str) -> str:
+    """`1.2 to 1.4 / -3 to 2 % (L = 3 / 7)`."""
+    ends = own.groupby("layers")["estimate"].agg(["min", "max"])
+    each = [
+        " to ".join(dict.fromkeys(signed(100 * end).removeprefix("+") for end in (row["min"], row["max"])))
+        for _, row in ends.iterrows()
+    ]
+    return f"{' / '.join(each)} {UNIT[unit]} (L = {' / '.join(f'{depth:.0f}' for depth in ends.index)})"
+
+
+def _depths(own: pd.DataFrame, unit: str, params: Params) -> str:
     """The settings of one model on one data set, from the shallowest: `UT on UCSD 1.2 / -4 % (L = 3 / 7)`."""
     own = own.sort_values("layers")
     place = in_words(params.components, f"{own['model'].iloc[0]} on {own['dataset'].iloc[0]}")

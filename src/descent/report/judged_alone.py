@@ -35,13 +35,9 @@ def table(folders: Sequence[Path], params: Params) -> str:
     return "\n\n".join(f"*{statement}*\n\n{pipe(HEADER, rows)}" for statement, rows in told.items())
 
 
-def sentence(folders: Sequence[Path], place: str, params: Params) -> str:
+def sentence(folders: Sequence[Path], params: Params) -> str:
     """What came out of those that could be tested, with their models and what was asked of them; empty where none
-    could.
-
-    Args:
-        place: where the folders are, as a link from the page that says it.
-    """
+    could."""
     told = []
     for folder in folders:
         tested = [(row, models) for row, models in _claims(folder) if row["verdict"] != NOT_TESTED]
@@ -51,7 +47,7 @@ def sentence(folders: Sequence[Path], place: str, params: Params) -> str:
         passing = tested[0][1].query("why == ''").to_dict("records")
         of = "; ".join(f"{_model(one, params)}, {_asked(own, one)}" for one in passing)
         said = "; ".join(f"*{row['statement']}*: {with_interval(row)}, *{row['verdict']}*" for row, _ in tested)
-        told.append(f"{of} ([{folder.name}]({place}/{folder.name}/REPORT.md)): {said}")
+        told.append(f"{of} ({linked(folder)}): {said}")
     return f"{TESTED}. {'. '.join(told)}." if told else ""
 
 

@@ -22,11 +22,12 @@ from descent.analysis.verdicts import LEVEL, Estimate, student, trimmed
 from descent.analysis.wording import gain
 from descent.components import in_words
 from descent.config import Params
-from descent.report.markdown import linked, listed, pipe
+from descent.report.markdown import anchor, linked, listed, pipe
 
 VIDEO = "video"
 SAME = [*VARIANT, "claim", "seed", "resample"]  # what two pairs share that are laid beside each other
-ALONE = "Judged alone, as announced, it changes no verdict"
+ALONE = "judged alone, as announced, it changes no verdict"
+TITLE = "The models behind the verdicts, solved otherwise"  # of the chapter with the settings
 LINK = "each setting beside its own"
 Found = Mapping[str, Sequence[pd.DataFrame]]  # by claim, a table for each way of solving it otherwise
 CELLS = [*VARIANT, "seed"]  # what the two cells of a pair share
@@ -101,19 +102,17 @@ def sentence(found: Found, page: str) -> str:
         page: where the settings stand.
     """
     told: dict[str, list[str]] = {}
-    for solvers in found.values():
+    for claim, solvers in found.items():
         for both in solvers:
             if len(both[VARIANT].drop_duplicates()) > 1:
                 head = (
-                    f"**Solved otherwise**, with {both['what'].iloc[0]} in place of "
-                    f"{' / '.join(sorted(both['instead'].unique()))} ({_share(both)} settings)"
+                    f"**With {both['what'].iloc[0]} in place of {' / '.join(sorted(both['instead'].unique()))}** "
+                    f"({_share(both)} settings)"
                 )
                 before, after = (_estimated(one) for one in _sides(both))
-                told.setdefault(head, []).append(
-                    f"*{both['statement'].iloc[0]}*: {after} % where the same settings count with {before}"
-                )
+                told.setdefault(head, []).append(f"*{CLAIMS[claim].short}*: {after} %, in the verdict {before}")
     said = [f"{head}: {'; '.join(words)}" for head, words in told.items()]
-    return f"{'. '.join(said)}. {ALONE}: [{LINK}]({page})." if said else ""
+    return f"{'. '.join(said)} ({ALONE}; [{LINK}]({page}#{anchor(TITLE)}))." if said else ""
 
 
 def _held(folder: Path, claims: Sequence[str]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from descent.figures.parts import style
 from descent.io.folders import write_text
 from descent.report import first_screen, otherwise, runs
 
-CLAIMS, AVERAGES, FOREST = "claims.csv", "sensitivity.csv", "fig_forest.png"
+CLAIMS, AVERAGES, FOREST, VERDICTS = "claims.csv", "sensitivity.csv", "fig_forest.png", "fig_verdicts.png"
 DIGITS = "%.6g"
 
 
@@ -47,7 +47,8 @@ def _profile(folder: Path) -> str:
 
 
 def write(root: Path, params: Params) -> str | None:
-    """Write claims.csv, sensitivity.csv, the forest plot, a README.md and a RUNS.md of all parts into `root`.
+    """Write claims.csv, sensitivity.csv, pictures of the verdicts, a README.md and a RUNS.md of all parts into
+    `root`.
 
     Returns the README's first screen. Where no part is judged together there is none, and RUNS.md alone.
 
@@ -65,10 +66,11 @@ def write(root: Path, params: Params) -> str | None:
     write_text(root / CLAIMS, card.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))
     style.use(params)
     style.save(fig_forest.forest(card, models, params), root / FOREST)
+    style.save(fig_forest.brief(card, params), root / VERDICTS)
     averages = sensitivity.table(pairs, facts)
     write_text(root / AVERAGES, averages.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))
     cells = parts.counting(folders)
     page = first_screen.behind(card, models, averages, cells, folders, others, params)
     write_text(root / first_screen.PARTS, page)
     solved = otherwise.sentence(found, f"{root.as_posix()}/{runs.PAGE}")
-    return first_screen.first_screen(card, models, averages, cells, folders, others, solved, params)
+    return first_screen.first_screen(card, models, averages, cells, folders, solved, params)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from descent.config import Params
-from descent.report import bounded_steps, every_run, judged_alone, paper_size, readings
+from descent.report import bounded_steps, every_run, judged_alone, otherwise, paper_size, readings
 
 PAGE = "RUNS.md"
 HEAD = """# Runs beside each other
@@ -47,7 +47,7 @@ def page(folders: Sequence[Path], apart: Sequence[Path], verdicts: str, params: 
     both = [*folders, *apart]
     chapters = {
         "Every run": (EVERY, every_run.tables(folders, apart, params)),
-        "The models behind the verdicts, solved otherwise": (OTHERWISE, verdicts),
+        otherwise.TITLE: (OTHERWISE, verdicts),
         "Runs judged alone": (ALONE, judged_alone.table(apart, params)),
         "Models of the paper's size": (SIZE, paper_size.table(both, params)),
         "Steps within bounds": (BOUNDED, bounded_steps.tables(both, params)),

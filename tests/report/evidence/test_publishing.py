@@ -122,7 +122,7 @@ def test_the_readme_begins_with_it_between_its_markers_alone(project: Path) -> N
     text = Path("README.md").read_text()
     assert text.startswith("# Title\n<!-- evidence -->\n**") and " on real data" in text.splitlines()[2]
     assert text.endswith("<!-- /evidence -->\nthe rest\n")
-    assert "old words" not in text and "(data/evidence/fig_forest.png)" in text
+    assert "old words" not in text and "(data/evidence/fig_verdicts.png)" in text
     stage.main()
     assert Path("README.md").read_text() == text
 

@@ -32,6 +32,8 @@ TASKS = ("video", "text", "lm")
 CLAIM, MODEL, MORE = 0.46, 0.22, 0.09  # inches a row, and each further line of a reason
 SCALE = 0.3  # inches of a claim's scale
 LINE, REASON = 42, 36  # characters of a line of a claim's words, and of why a model is left out
+BAND = "#e8eef5"  # of what is too small to matter
+OWN, LEFT_OUT = "a model of it", "left out"
 UNITS = {"percent": "%", "points": "points", "plain": ""}
 
 
@@ -53,7 +55,36 @@ def forest(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> Figure:
     for (axes, words), rows in zip(panels, claims, strict=True):
         _panel(axes, words, rows, params)
     panels[-1, 0].set_xlabel("effect in % or points; each claim has a scale of its own")
-    _legend(figure)
+    handles = _handles()
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+    return figure
+
+
+def brief(card: pd.DataFrame, params: Params) -> Figure:
+    """The primary claims alone, on one axis: each effect as a multiple of what matters, prices turned, so that to
+    the right constrained training is better; the verdict beside it."""
+    rows = card[card["group"] == "primary"].to_dict("records")
+    figure = style.sheet(params, style.TEXT, 0.9 + CLAIM * len(rows), TASKS)
+    axes = figure.subplots()
+    axes.axvspan(-1, 1, color=BAND, zorder=0)
+    axes.axvline(0, color=style.GREY, linewidth=0.8)
+    for place, row in enumerate(rows):
+        unit = row["effect"] * (-1 if CLAIMS[row["claim"]].kind == "cost" else 1)
+        value, *ends, paper = (float(row[key]) / unit for key in ("estimate", "low", "high", "paper_value"))
+        if row["verdict"] != NOT_TESTED:
+            reach = [[value - min(ends)], [max(ends) - value]]
+            axes.errorbar(value, place, xerr=reach, fmt="o", color=style.PALETTE[0], capsize=2.5)
+        axes.plot(paper, place, "D", color=style.PALETTE[1], markerfacecolor="none")
+        verdict = _verdict(row, style.synthetic(params, TASKS))
+        axes.text(
+            1.02, place, verdict, va="center", fontsize=7, weight="bold", transform=axes.get_yaxis_transform()
+        )
+    axes.set_yticks(range(len(rows)), [fill(CLAIMS[row["claim"]].short, LINE) for row in rows], fontsize=7)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("effect, in multiples of the smallest that matters; better →")
+    handles = [handle for handle in _handles() if handle.get_label() not in (OWN, LEFT_OUT)]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return figure
 
 
@@ -104,7 +135,7 @@ def _draw_model(axes: Axes, place: float, row: dict[str, Any]) -> None:
 
 def _draw(axes: Axes, place: float, row: dict[str, Any]) -> None:
     """The band (of the whole panel), the estimate and the paper's value of one claim, in percent or points."""
-    axes.axvspan(-100 * row["effect"], 100 * row["effect"], color="#e8eef5", zorder=0)
+    axes.axvspan(-100 * row["effect"], 100 * row["effect"], color=BAND, zorder=0)
     value, low, high = (100 * float(row[key]) for key in ("estimate", "low", "high"))
     if row["verdict"] != NOT_TESTED and np.isfinite(value):
         reach = [[value - low], [high - value]] if np.isfinite(low + high) else None
@@ -128,7 +159,7 @@ def _verdict(row: dict[str, Any], synthetic: bool) -> str:
         return f"{NOT_TESTED} (synthetic)" if synthetic else NOT_TESTED
     seeds, settings = (wording.number_of(row[f"{word}s"], word) for word in ("seed", "setting"))
     less = f",\n{LESS}" if matters_little(row) else ""
-    return f"{row['verdict']}{less}\n{seeds}, {settings}" + (f", {style.name(row['of'])}" if "of" in row else "")
+    return f"{row['verdict']}{less}\n{seeds}, {settings}" + (f",\n{style.name(row['of'])}" if "of" in row else "")
 
 
 def _named(row: dict[str, Any], params: Params) -> str:
@@ -139,12 +170,12 @@ def _named(row: dict[str, Any], params: Params) -> str:
     return fill(f"{row['statement']} ({UNITS[row['unit']]} {better})", LINE)
 
 
-def _legend(figure: Figure) -> None:
-    handles = [
+def _handles() -> list[Line2D | Patch]:
+    """What a legend says of each sign."""
+    return [
         Line2D([], [], marker="o", color=style.PALETTE[0], label="ours, 95 %"),
-        Line2D([], [], marker="s", markersize=3, color=style.PALETTE[0], label="a model of it"),
-        Line2D([], [], marker="s", markersize=3, color=style.PALETTE[0], mfc="none", label="left out"),
-        Line2D([], [], marker="D", color=style.PALETTE[1], mfc="none", linestyle="", label="the paper"),
-        Patch(color="#e8eef5", label="too small to matter"),
+        Line2D([], [], marker="s", markersize=3, color=style.PALETTE[0], label=OWN),
+        Line2D([], [], marker="s", markersize=3, color=style.PALETTE[0], mfc="none", label=LEFT_OUT),
+        Line2D([], [], marker="D", color=style.PALETTE[1], mfc="none", linestyle="", label="the paper's tables"),
+        Patch(color=BAND, label="too small to matter"),
     ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
