@@ -235,9 +235,13 @@ def test_every_arm_of_params_sets_every_model_of_params() -> None:
                     assert json.dumps(setting(PARAMS, cell).definition())
 
 
+def test_no_two_components_share_a_name() -> None:
+    """A label is found by the name alone."""
+    every = [name for said in components.describe().values() for name in said]
+    assert len(every) == len(set(every)) and PARAMS.label("ucsd") == "UCSD" and PARAMS.label("gone") == "gone"
+
+
 def test_sentences_name_models_and_data_sets_by_their_labels() -> None:
     """Whole words alone: dust is in dust_overcomplete, and ut in much."""
-    told = components.in_words(
-        components.describe(), "constrained dust_overcomplete on ucsd, but not ut or much of dust"
-    )
+    told = PARAMS.in_words("constrained dust_overcomplete on ucsd, but not ut or much of dust")
     assert told == "constrained DUST, overcomplete on UCSD, but not UT or much of DUST"

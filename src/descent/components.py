@@ -6,7 +6,6 @@ they are read without importing it, as figures never load torch.
 """
 
 import ast
-import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -97,13 +96,6 @@ def declared(place: str, name: str) -> dict[str, Any]:
 def describe() -> dict[str, dict[str, dict[str, Any]]]:
     """What all components say of themselves, by place and name."""
     return {place: {name: declared(place, name) for name in names(place)} for place in PLACES}
-
-
-def in_words(described: dict[str, dict[str, dict[str, Any]]], sentence: str) -> str:
-    """A sentence with the labels of models and data sets in place of their names, as of `describe`."""
-    places = ("models", *(f"tasks.{task}.datasets" for task in TASKS))
-    labels = {name: said["LABEL"] for place in places for name, said in described[place].items()}
-    return re.sub(r"\w+", lambda found: labels.get(found[0], found[0]), sentence)
 
 
 @cache

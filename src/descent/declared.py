@@ -4,6 +4,7 @@ The sections of open places (objectives, models, shifts) are plain values here, 
 never load torch; who computes with one validates it against the schema in its component's file.
 """
 
+import re
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -20,6 +21,11 @@ from descent.training.schema import Training
 class Comparison(Schema):
     ours: str
     baseline: str
+
+    @property
+    def arms(self) -> tuple[str, str]:
+        """The two arms of the paper's comparison, ours first."""
+        return self.ours, self.baseline
 
 
 class Profile(Schema):
@@ -62,7 +68,7 @@ class Declared(Schema):
         names.known("profile", [self.profile], self.profiles)
         names.known("arms", self.arms, self.components["arms"])
         names.known("method (one of arms)", [self.method], self.arms)
-        names.known("comparison (of arms)", [self.comparison.ours, self.comparison.baseline], self.arms)
+        names.known("comparison (of arms)", self.comparison.arms, self.arms)
         names.known("studies", self.studies, self.study)
         names.known("objectives", self.objectives, self.components["arms"])
         names.endless("objectives", {arm: own.get("like") for arm, own in self.objectives.items()})
@@ -133,6 +139,16 @@ class Declared(Schema):
             found += [name for name in section.models if not self.budgeted(name)]
             found += [name for name in self.tokenizers(task) if name not in grids.tokenizers]
         return found
+
+    def label(self, word: str) -> str:
+        """What a component is called: its LABEL, or its name where it is no longer there. No two share a name."""
+        return next((said[word]["LABEL"] for said in self.components.values() if word in said), word)
+
+    def in_words(self, sentence: str) -> str:
+        """A sentence with the labels of models and data sets in place of their names."""
+        places = ("models", *(f"tasks.{task}.datasets" for task in components.TASKS))
+        known = {name for place in places for name in self.components[place]}
+        return re.sub(r"\w+", lambda found: self.label(found[0]) if found[0] in known else found[0], sentence)
 
     def budgeted(self, model: str) -> bool:
         """Whether the profile in use has a budget for a model, or for the one that it is like in the end."""

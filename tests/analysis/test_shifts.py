@@ -47,10 +47,10 @@ def test_a_shift_is_the_mean_of_its_levels_and_a_control_enters_no_mean(results,
     assert shifts.others(params, "video") == ["salt_and_pepper"] and shifts.controls(params, "video")
     gains = select(shifts.gains(results, params), model="dust", arm="constrained")
     assert set(gains["shift"]) == {"salt_and_pepper"} and set(gains["experiment"]) == {"video"}
-    (row,) = shifts.over_seeds(gains, ["model"]).to_dict("records")
+    (row,) = shifts.estimates(gains, ["model"]).to_dict("records")
     assert row["effect"] == pytest.approx((3 * 0.1 + 0.4) / 4) and math.isnan(row["low"])
     assert (row["seeds"], row["settings"]) == (1, 3 * 2 * 3)  # data sets x depths x noise levels
-    by_level = shifts.over_seeds(gains, ["shift", "gamma"]).set_index("gamma")["effect"]
+    by_level = shifts.estimates(gains, ["shift", "gamma"]).set_index("gamma")["effect"]
     assert by_level.to_dict() == pytest.approx({0.15: 0.1, 0.3: 0.1, 0.45: 0.1, 0.6: 0.4})
 
 
@@ -99,7 +99,7 @@ def test_of_a_search_each_arm_shows_its_best_trial_and_no_interval() -> None:
         change(rows, 0.001, arm=arm, seed=seed, metric="validation_loss")
         change(rows, value, arm=arm, seed=seed, metric="accuracy", shift="fog")
     assert select(rows, shift="fog")["seed"].nunique() == 3
-    found = shifts.over_seeds(select(shifts.gains(rows, searched), arm="constrained", eps=0.4), ["shift"])
+    found = shifts.estimates(select(shifts.gains(rows, searched), arm="constrained", eps=0.4), ["shift"])
     assert found[["effect", "seeds"]].to_numpy().tolist() == [[pytest.approx(0.3), 1]]
 
 
@@ -119,7 +119,7 @@ def test_means_are_over_shifts_with_equal_weight_whatever_their_levels(results, 
     changes = {"components": COMPONENTS | {"shifts": named}, "shifts": params.shifts | {"fog": {"levels": [0.6]}}}
     with_fog = fake_params(TWO | changes | {"video.evaluation.shifts": ["gaussian", "salt_and_pepper", "fog"]})
     gains = select(shifts.gains(both, with_fog), model="dust", arm="constrained")
-    (row,) = shifts.over_seeds(gains, ["model"]).to_dict("records")
+    (row,) = shifts.estimates(gains, ["model"]).to_dict("records")
     assert row["effect"] == pytest.approx((0.175 + 0.4) / 2)
 
 

@@ -14,7 +14,7 @@ from descent.analysis.summary import cells_table
 from descent.analysis.wording import UNKNOWN
 from descent.errors import UserError
 from descent.figures.lm import fig06_causal_lm, fig16_completions, table5_lm_hyperparameters
-from descent.figures.parts import catalogue, curves, style
+from descent.figures.parts import catalogue, style
 from tests.fakes.results import change, fake_params, fake_results
 
 PARAMS = fake_params()
@@ -68,7 +68,7 @@ def write_completions(folder: Path, text: str) -> None:
         fig16_completions.key(PARAMS, arm, float(gamma)): [
             {"instruction": f"Ask {n}", "output": f"{arm} at {gamma}: {text}"} for n in range(6)
         ]
-        for arm in curves.pair(PARAMS)
+        for arm in PARAMS.comparison.arms
         for gamma in PARAMS.lm.completions.gammas
     }
     (folder / "data").mkdir()
@@ -86,7 +86,7 @@ def test_figure_16_shows_prompts_and_both_arms_texts_within_the_page(
     found = words(figure)
     assert sum(word.startswith("Ask") for word in found) == 2 * fig16_completions.SHOWN
     low, high = min(PARAMS.lm.completions.gammas), max(PARAMS.lm.completions.gammas)
-    for arm in curves.pair(PARAMS):
+    for arm in PARAMS.comparison.arms:
         for gamma in (low, high):
             assert any(word.startswith(f"{arm} at {gamma}") for word in found)
     figure.draw_without_rendering()

@@ -20,7 +20,7 @@ from descent.figures.beyond import (
     fig_frames,
     fig_lens,
 )
-from descent.figures.parts import catalogue, curves, looks, style
+from descent.figures.parts import catalogue, looks, style
 from descent.paths import LOOKS
 from descent.report import evidence
 from stages import publish
@@ -30,7 +30,7 @@ from tests.fakes.results import change, fake_params, fake_results
 PARAMS = fake_params()
 RESULTS = fake_results(PARAMS)
 OF_INPUTS = (fig_attention, fig_confidence, fig_dictionary, fig_frames, fig_lens)
-OURS, BASELINE = curves.pair(PARAMS)
+OURS, BASELINE = PARAMS.comparison.arms
 
 
 @pytest.fixture(autouse=True)

@@ -155,7 +155,7 @@ def test_an_ablation_with_a_missing_seed_has_a_gap_there(results: pd.DataFrame, 
         where = {"experiment": "alpha", "varied": "0.1", "seed": seed}
         change(results, accuracy, **where, metric="accuracy", layer=8)
     _, cells = ablations.cells_of(results, params, "alpha")
-    found = ablations.over_seeds(select(cells, arm="constrained"), "accuracy_out_of_distribution")
+    found = ablations.by_value(select(cells, arm="constrained"), "accuracy_out_of_distribution")
     assert found.loc["0.1", ["mean", "std"]].tolist() == pytest.approx([0.7, 0.1])
     gone = select(results, experiment="alpha", varied="0.2", seed=1).index
     for rows in (results.drop(gone), results.assign(value=results["value"].mask(results.index.isin(gone)))):

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from scipy import stats
 
 from descent.analysis.lost import ZERO, as_chance, as_zero
 from descent.analysis.select import (
@@ -21,7 +20,7 @@ from descent.analysis.select import (
     sweep,
 )
 from descent.analysis.summary import PAIR, cells_table, first_constrained
-from descent.analysis.verdicts import LEVEL
+from descent.analysis.verdicts import half_width
 from descent.cells import study_cells
 from descent.config import Params
 
@@ -98,7 +97,7 @@ def over_seeds(cells: pd.DataFrame, columns: list[str], by: Sequence[str] = ARM)
         middle = average(rows, by, over=["seed"])
         groups = rows.groupby(list(by))["value"]
         seeds = groups.size()
-        half = groups.sem() * stats.t.ppf((1 + LEVEL) / 2, (seeds - 1).clip(lower=1))
+        half = half_width(groups.sem(), seeds)
         found |= {column: middle, f"{column}_low": middle - half, f"{column}_high": middle + half}
         found[f"{column}_seeds"] = seeds
     return pd.DataFrame(found).rename_axis(list(by)).reset_index()

@@ -44,9 +44,14 @@ def of_claim(claim: str, evidence: Evidence) -> pd.DataFrame:
     table = MEASURES[claim](evidence)
     if table.empty:
         return pd.DataFrame(columns=COLUMNS)
+    return as_pairs(table).assign(claim=claim)[COLUMNS]
+
+
+def as_pairs(table: pd.DataFrame) -> pd.DataFrame:
+    """Effects by setting and seed, a column a resample of the test items, as rows: COLUMNS but the claim."""
     rows = table.rename_axis(columns="resample").melt(ignore_index=False, value_name="effect").reset_index()
     rows = rows if "varied" in rows else rows.assign(varied="")
-    return rows.assign(claim=claim).astype({"resample": int, "effect": float})[COLUMNS]
+    return rows.astype({"resample": int, "effect": float})
 
 
 def _video(where: Where, sign: int, inputs: str, alike: bool = True) -> Measure:
@@ -54,9 +59,7 @@ def _video(where: Where, sign: int, inputs: str, alike: bool = True) -> Measure:
 
     def measure(evidence: Evidence) -> pd.DataFrame:
         table = evidence.by_cell("video", f"log_rmse_{where}_distribution")
-        ours, theirs = evidence.arms(
-            _of(table, evidence.models(inputs, alike), headline(evidence.params, "video"))
-        )
+        ours, theirs = evidence.arms(of(table, evidence.models(inputs, alike), headline(evidence.params, "video")))
         return sign * (theirs - ours)
 
     return measure
@@ -67,7 +70,7 @@ def _video_wins(evidence: Evidence) -> pd.DataFrame:
     cells = select(evidence.cells, experiment="video", trained=True)
     rmse = cells["mean_rmse"].astype(float).mask(cells["lost"], evidence.zero_rmse(cells))
     table = cells.assign(**{"0": rmse}).set_index([*PAIR, "arm", "varied"])[["0"]].set_axis([0], axis=1)
-    ours, theirs = evidence.arms(_of(table, evidence.models("patches")))
+    ours, theirs = evidence.arms(of(table, evidence.models("patches")))
     return np.log(theirs / ours)
 
 
@@ -75,7 +78,7 @@ def _video_shifts(evidence: Evidence) -> pd.DataFrame:
     """The gain at the headline level under shifts that training has not seen, a mean over the levels of those that
     tell; of models on patches, which all of them fit."""
     table = evidence.under_shifts("video", "log_rmse", telling.by_model(evidence, "video"))
-    ours, theirs = evidence.arms(_of(table, evidence.models("patches"), headline(evidence.params, "video")))
+    ours, theirs = evidence.arms(of(table, evidence.models("patches"), headline(evidence.params, "video")))
     return theirs - ours
 
 
@@ -100,7 +103,7 @@ def _descends(experiment: str, side: Literal["ours", "baseline"]) -> Measure:
 
     def measure(evidence: Evidence) -> pd.DataFrame:
         table = evidence.by_cell(experiment, "descending")
-        table = _of(table, evidence.models("patches")) if experiment == "video" else table
+        table = of(table, evidence.models("patches")) if experiment == "video" else table
         arm = getattr(evidence.params.comparison, side)
         table = table[table.index.get_level_values("arm") == arm]
         falls = table.droplevel(["arm", "varied"])[list(table.columns[:1])]
@@ -114,7 +117,7 @@ def _accuracy(experiment: str, where: Where, sign: int) -> Measure:
 
     def measure(evidence: Evidence) -> pd.DataFrame:
         table = evidence.by_cell(experiment, f"accuracy_{where}_distribution")
-        ours, theirs = evidence.arms(_of(table, eps=headline(evidence.params, experiment)))
+        ours, theirs = evidence.arms(of(table, eps=headline(evidence.params, experiment)))
         return sign * (ours - theirs)
 
     return measure
@@ -125,7 +128,7 @@ def _accuracy_shifts(experiment: str) -> Measure:
 
     def measure(evidence: Evidence) -> pd.DataFrame:
         table = evidence.under_shifts(experiment, "accuracy", telling.by_model(evidence, experiment))
-        ours, theirs = evidence.arms(_of(table, eps=headline(evidence.params, experiment)))
+        ours, theirs = evidence.arms(of(table, eps=headline(evidence.params, experiment)))
         return ours - theirs
 
     return measure
@@ -141,11 +144,11 @@ def _text_size(evidence: Evidence) -> pd.DataFrame:
     `text.models`; of each data set at the headline level."""
     params = evidence.params
     models = [model for model in params.text.models if pretrained(params, model)]
-    ours, theirs = evidence.arms(_of(evidence.by_cell("text", "area"), eps=headline(params, "text")))
+    ours, theirs = evidence.arms(of(evidence.by_cell("text", "area"), eps=headline(params, "text")))
     gain = np.log(ours / theirs)
     if gain.empty or len(models) < 2:
         return gain[:0]
-    small, large = (_of(gain, [model]) for model in (models[0], models[-1]))
+    small, large = (of(gain, [model]) for model in (models[0], models[-1]))
     small = small.droplevel(["model", "layers"])
     return large - small.reindex(large.index.droplevel(["model", "layers"])).to_numpy()
 
@@ -192,7 +195,8 @@ def _sample(name: str, sign: int) -> Measure:
     return measure
 
 
-def _of(table: pd.DataFrame, models: list[str] | None = None, eps: float | None = None) -> pd.DataFrame:
+def of(table: pd.DataFrame, models: list[str] | None = None, eps: float | None = None) -> pd.DataFrame:
+    """The rows of a table by cell that are of these models and of this training level."""
     keep = np.full(len(table), True)
     if models is not None:
         keep &= table.index.get_level_values("model").isin(models)

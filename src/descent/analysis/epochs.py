@@ -51,7 +51,7 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def _trained(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The cells of both arms at every number of epochs, of the settings that a study trains, with that number."""
-    arms = cells["arm"].isin([params.comparison.ours, params.comparison.baseline])
+    arms = cells["arm"].isin(params.comparison.arms)
     plain = cells[arms & (cells["varied"] == "")]
     times = {name: params.studied(name).times for name in studies(params)}
     own = plain[plain["experiment"].isin(times)]

@@ -116,10 +116,7 @@ class Evidence:
         """
         table = table[table.index.get_level_values("varied").isin(list(varied))]
         names = table.index.get_level_values("arm")
-        ours, theirs = (
-            table[names == arm].droplevel(["arm", "varied"])
-            for arm in (self.params.comparison.ours, self.params.comparison.baseline)
-        )
+        ours, theirs = (table[names == arm].droplevel(["arm", "varied"]) for arm in self.params.comparison.arms)
         both = ours.index.union(theirs.index)
         return ours.reindex(both), theirs.reindex(both)
 

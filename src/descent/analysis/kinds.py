@@ -25,5 +25,5 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     if rows.empty:
         return pd.DataFrame(columns=[*BY, "accuracy", *shifts.NUMBERS])
     means = average(rows, BY, over=["layers", "layer", "seed"]).rename("accuracy").reset_index()
-    gains = shifts.over_seeds(shifts.against_baseline(rows, params), BY)
+    gains = shifts.estimates(shifts.against_baseline(rows, params), BY)
     return means.merge(gains, how="left", on=BY)

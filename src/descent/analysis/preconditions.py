@@ -122,7 +122,7 @@ def plateau(case: Case) -> str:
     both = longer.merge(cells[cells["experiment"].isin(TASKS)], on=[*PAIR, "arm"], suffixes=("_longer", ""))
     lower = 1 - both["validation_loss_longer"].astype(float) / both["validation_loss"].astype(float)
     said = []
-    for arm in (evidence.params.comparison.ours, evidence.params.comparison.baseline):
+    for arm in evidence.params.comparison.arms:
         twice, twins = longer[longer["arm"] == arm], both[both["arm"] == arm]
         if truth(twice["diverged"]).any():
             said.append(f"{arm} {model} diverged in twice the epochs")

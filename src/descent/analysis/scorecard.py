@@ -35,7 +35,8 @@ BY_MODEL += ["words", "why"]
 
 def scorecard(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """COLUMNS, one row a claim, in the order of the paper's file; numbers are NaN where there are none."""
-    return with_models(results, params)[0]
+    found = effects.pairs(results, params)
+    return judged(found, grounds.facts(found, results, params))
 
 
 def with_models(results: pd.DataFrame, params: Params) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -118,6 +119,19 @@ def scores(own: pd.DataFrame) -> tuple[pd.DataFrame, Float[np.ndarray, "settings
     """The settings (VARIANT) of one claim's pairs, and their effects."""
     wide = own.pivot(index=VARIANT, columns=["seed", "resample"], values="effect").sort_index(axis=1)
     return wide.index.to_frame(index=False), wide.to_numpy(float).reshape(len(wide), own["seed"].nunique(), -1)
+
+
+def estimated(pairs: pd.DataFrame, items: int) -> tuple[Estimate, int] | None:
+    """The protocol's estimate from pairs as it is from those of a claim, over the seeds that all their settings
+    have, and how many settings these are; None without such a seed.
+
+    Args:
+        items: how many test items a resample draws.
+    """
+    if not (seeds := preconditions.common_seeds(pairs)):
+        return None
+    settings, effects_of = scores(pairs[pairs["seed"].isin(seeds)])
+    return Estimate.of(verdicts.trimmed(effects_of), items), len(settings)
 
 
 def _mean(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:

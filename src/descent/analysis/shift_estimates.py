@@ -10,14 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from descent.analysis import telling, verdicts
+from descent.analysis import effects, telling
 from descent.analysis.evidence import Evidence
-from descent.analysis.preconditions import common_seeds
-from descent.analysis.scorecard import scores
+from descent.analysis.scorecard import estimated
 from descent.analysis.select import select
 from descent.analysis.shifts import NUMBERS, others
 from descent.analysis.summary import best_of_search
-from descent.analysis.verdicts import LEVEL, Estimate
+from descent.analysis.verdicts import LEVEL
 from descent.cells import headline
 from descent.components import TASKS
 from descent.config import Params
@@ -52,7 +51,7 @@ def _of_task(evidence: Evidence, task: str) -> Iterator[dict[str, object]]:
     tested = select(evidence.results, experiment=task, metric=f"{name}_replicate")
     fitting = set(zip(tested["model"], tested["shift"], strict=True))  # lost cells have scores under all shifts
     for model in models:
-        known = {shift: _headline(own, model, headline(params, task)) for shift, own in by_shift.items()}
+        known = {shift: effects.of(own, [model], headline(params, task)) for shift, own in by_shift.items()}
         known = {key: own for key, own in known.items() if (model, key) in fitting and own.notna().any(axis=None)}
         averaged = [own for shift, own in known.items() if shift in counted[model]]
         whole = {ALL: sum(averaged) / len(averaged)} if averaged else {}
@@ -64,24 +63,13 @@ def _of_task(evidence: Evidence, task: str) -> Iterator[dict[str, object]]:
                     yield {"experiment": task, "model": model, "shift": shift, "arm": arm, "tells": told} | found
 
 
-def _headline(scored: pd.DataFrame, model: str, eps: float) -> pd.DataFrame:
-    """The rows of one model at one training level."""
-    if scored.empty:
-        return scored
-    place = scored.index.to_frame(index=False)
-    return scored[((place["model"] == model) & ((place["eps"] - eps).abs() < 1e-9)).to_numpy()]
-
-
 def _against(scored: pd.DataFrame, arm: str, baseline: str, items: int) -> dict[str, float]:
     """NUMBERS of an arm against the baseline; NaN where no seed is common to all settings."""
     names = scored.index.get_level_values("arm")
     mine, theirs = (scored[names == name].droplevel("arm") for name in (arm, baseline))
-    gain = (mine - theirs).rename_axis(columns="resample").melt(ignore_index=False, value_name="effect")
-    pairs = gain.reset_index()
-    seeds = common_seeds(pairs)
-    if not seeds:
+    known = estimated(effects.as_pairs(mine - theirs), items)
+    if known is None:
         return dict.fromkeys(NUMBERS, np.nan) | {"seeds": 0.0, "settings": 0.0}
-    settings, effects = scores(pairs[pairs["seed"].isin(seeds)])
-    found = Estimate.of(verdicts.trimmed(effects), items)
-    numbers = [found.value, *found.interval(LEVEL), len(seeds), len(settings)]
-    return dict(zip(NUMBERS, map(float, np.asarray(numbers)), strict=True))
+    found, settings = known
+    numbers = [found.value, *found.interval(LEVEL), found.seeds, settings]
+    return dict(zip(NUMBERS, map(float, numbers), strict=True))

@@ -7,12 +7,11 @@ protocol's trimmed one over settings; what remains, a number a seed, has Student
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
 
 from descent.analysis.lost import as_chance, as_zero
 from descent.analysis.select import SETTING, TRAINED, measured, select
 from descent.analysis.summary import best_of_search
-from descent.analysis.verdicts import LEVEL, trimmed
+from descent.analysis.verdicts import half_width, trimmed
 from descent.components import TASKS
 from descent.config import Params
 
@@ -62,7 +61,7 @@ def gains(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     return pd.concat([against_baseline(rows, params) for rows in (errors, accuracies)])
 
 
-def over_seeds(gains: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+def estimates(gains: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """The gains by these columns: NUMBERS, of which `low` and `high` are NaN for one seed."""
     if gains.empty:
         return pd.DataFrame(columns=[*by, *NUMBERS])
@@ -71,8 +70,8 @@ def over_seeds(gains: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     by_setting = by_shift.groupby([*dict.fromkeys([*WHERE, *by]), "seed"])["gain"].mean().reset_index()
     counted = by_setting[[*dict.fromkeys([*WHERE, *by])]].drop_duplicates().groupby(by).size().rename("settings")
     by_seed = by_setting.groupby([*by, "seed"])["gain"].agg(_of_settings).reset_index()
-    table = by_seed.groupby(by)["gain"].agg(effect="mean", sd="std", seeds="size")
-    half = t.ppf((1 + LEVEL) / 2, (table["seeds"] - 1).clip(lower=1)) * table.pop("sd") / np.sqrt(table["seeds"])
+    table = by_seed.groupby(by)["gain"].agg(effect="mean", error="sem", seeds="size")
+    half = half_width(table.pop("error"), table["seeds"])
     table = table.assign(low=table["effect"] - half, high=table["effect"] + half, settings=counted)
     return table[NUMBERS].reset_index()
 

@@ -48,7 +48,7 @@ def _table(evidence: Evidence, task: str) -> pd.DataFrame:
     params = evidence.params
     video = task == "video"
     rows = select(evidence.results, experiment=task, split="test", metric="rmse" if video else "accuracy", bin=0.0)
-    compared = [params.comparison.ours, params.comparison.baseline]
+    compared = params.comparison.arms
     rows = select(last_layer(measured(rows[rows["arm"].isin(compared)])), eps=float(headline(params, task)))
     lowest = float(min(getattr(params, task).evaluation.gammas))
     clean = select(rows, shift=TRAINED, gamma=lowest).set_index(CELL)["value"].rename("clean")

@@ -49,5 +49,5 @@ def matrix(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """
     found = errors(results, params)
     means = average(found, BY, over=["layers", "layer", "seed"]).rename("rmse").reset_index()
-    gains = shifts.over_seeds(shifts.against_baseline(found, params), BY)
+    gains = shifts.estimates(shifts.against_baseline(found, params), BY)
     return means.merge(gains, how="left", on=BY)[COLUMNS]

@@ -134,10 +134,13 @@ class Estimate:
 def student(by_seed: Float[np.ndarray, " seeds"]) -> tuple[float, tuple[float, float]]:
     """The mean, and Student's LEVEL interval over seeds alone: of test items as they are. Of one seed NaN."""
     value = float(by_seed.mean())
-    half = (
-        float(stats.sem(by_seed) * stats.t.ppf((1 + LEVEL) / 2, len(by_seed) - 1)) if len(by_seed) > 1 else np.nan
-    )
+    half = float(half_width(stats.sem(by_seed), len(by_seed))) if len(by_seed) > 1 else np.nan
     return value, (value - half, value + half)
+
+
+def half_width(error: float | pd.Series, seeds: int | pd.Series) -> float | pd.Series:
+    """Half of Student's LEVEL interval about a mean over so many seeds with this standard error, NaN of one."""
+    return error * stats.t.ppf((1 + LEVEL) / 2, np.clip(np.subtract(seeds, 1), 1, None))
 
 
 def sign_flip(by_seed: Float[np.ndarray, "*claims seeds"]) -> Float[np.ndarray, "*claims"]:

@@ -16,7 +16,6 @@ from descent.analysis.wording import gain
 from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import linked, pipe
-from descent.report.sections import label
 from descent.study import RATE, Study
 
 KIND = ["experiment", "dataset", "model", "arm"]  # what parameters say of cells is said by
@@ -66,7 +65,7 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     studies = {name: own.studied(name) for name in own.studies}
     times = {"video": 1.0} | {name: study.times for name, study in studies.items() if _of_time_or_rate(study)}
     cells = parts.cells([folder])
-    arms = [params.comparison.ours, params.comparison.baseline]
+    arms = params.comparison.arms
     cells = cells[cells["experiment"].isin(times) & cells["model"].isin(models) & cells["arm"].isin(arms)]
     cells = cells.sort_values("experiment", key=lambda names: ~names.isin(TASKS), kind="stable")
     scores = cell_scores.either_side(folder, own.video.evaluation.gammas)
@@ -114,14 +113,14 @@ def _gains(pairs: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 def _row(row: dict[str, Any], params: Params) -> Iterator[object]:
     folders = dict.fromkeys(row[name] for name in ("part", "part_other") if name in row)
     yield " / ".join(linked(folder) for folder in folders)
-    yield label(params, "models", row["model"])
+    yield params.label(row["model"])
     yield f"{row['size']} x {row['size']}"
-    yield label(params, "tasks.video.datasets", row["dataset"])
+    yield params.label(row["dataset"])
     yield row["layers"]
     yield f"{row['eps']:g}"
     yield row["epochs"]
     if "arm" in row:
-        yield label(params, "arms", row["arm"])
+        yield params.label(row["arm"])
     yield f"{row['lr']:g} / {row['lr_other']:g}"
     yield from (gain(row[name], (row[f"{name}_low"], row[f"{name}_high"]), row[f"{name}_seeds"]) for name in GAINS)
     yield int(np.nan_to_num(row["out_seeds"]))

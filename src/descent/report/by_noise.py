@@ -14,8 +14,8 @@ from descent.analysis.wording import signed
 from descent.cells import headline
 from descent.components import TASKS
 from descent.config import Params
+from descent.report import each_part
 from descent.report.markdown import pipe
-from descent.report.sections import label
 
 NAME = "levels.csv"
 TOLD = (
@@ -57,7 +57,7 @@ def tables(rows: pd.DataFrame, params: Params) -> str:
         for (dataset, model, layers, eps), setting in own.groupby(SETTING):
             by_level = setting.set_index("gamma")
             words = [_number(by_level.loc[level]) if level in by_level.index else "" for level in levels]
-            place = [label(params, f"tasks.{task}.datasets", dataset), label(params, "models", model)]
+            place = [params.label(dataset), params.label(model)]
             lines.append([*place, layers, f"{eps:g}", *words])
         unit = "%" if task == "video" else "points"
         told.append(pipe(["data set", "model", "L", f"eps; {unit}", *(f"{level:g}" for level in levels)], lines))
@@ -78,8 +78,7 @@ def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame, params:
         claim = CLAIMS[row["claim"]]
         if claim.kind != "gain" or claim.experiment not in TASKS:
             continue
-        resting = models[(models["claim"] == row["claim"]) & (models["why"].fillna("") == "")]
-        places = {(name, row.model) for row in resting.itertuples() for name in row.datasets.split(", ")}
+        places = each_part.resting(card[card["claim"] == row["claim"]], models)
         own = select(rows, experiment=claim.experiment)
         own = own.loc[[place in places for place in zip(own["dataset"], own["model"], strict=True)]]
         own = own[np.isclose(own["eps"].astype(float), headline(params, claim.experiment))]

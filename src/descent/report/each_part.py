@@ -12,11 +12,10 @@ from descent.analysis.preconditions import PLACE
 from descent.analysis.select import select
 from descent.analysis.verdicts import NOT_TESTED, VERDICTS
 from descent.analysis.wording import with_interval, written
-from descent.components import TASKS, in_words
+from descent.components import TASKS
 from descent.config import Params
 from descent.report import judged
 from descent.report.markdown import listed, pipe
-from descent.report.sections import label
 
 SAME_RATE = "controls_rates_"  # what the names of studies begin with that train both arms at each rate
 
@@ -50,7 +49,7 @@ def not_counted(folders: Sequence[Path], params: Params) -> str:
     empty where there is no such part."""
     told = []
     for folder, row, places in _aside(folders):
-        of = in_words(params.components, listed([f"{model} on {dataset}" for dataset, model in places]))
+        of = params.in_words(listed([f"{model} on {dataset}" for dataset, model in places]))
         told.append(f"{folder.name} ({of}) on *{row['statement']}*: {with_interval(row)}, {row['verdict']}")
     head = (
         "Not counted, since another part trained the same models on the same data for longer, or with more trials"
@@ -86,7 +85,7 @@ def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, p
         told = config.load(folder / "params.yaml")
         for place in sorted(place for place in held if place in places and (*place, number) not in gone):
             margin = told.objective(params.comparison.ours, *place).get("margin", 0.0)
-            asked += [f"{margin:g} ({in_words(params.components, f'{place[1]} on {place[0]}')})"] if margin else []
+            asked += [f"{margin:g} ({params.in_words(f'{place[1]} on {place[0]}')})"] if margin else []
     head = (
         "**More descent than the paper asks for**: training asked each layer for a margin beyond alpha, so that "
         "the constraints also hold on new data; part of the price and of the loss is the margin's"
@@ -149,4 +148,4 @@ def _at_one_rate(folder: Path, params: Params) -> Iterator[str]:
             f"({held.sum()[row.varied]:.0f} of {held.size()[row.varied]})"
             for row in rows.itertuples()
         ]
-        yield f"{label(params, 'models', study['model'])} in {folder.name} {listed(gains)}"
+        yield f"{params.label(study['model'])} in {folder.name} {listed(gains)}"

@@ -36,13 +36,9 @@ def curves(results: pd.DataFrame, params: Params) -> dict[str, Any]:
         title = f"{NAMES[task]}: {words['y'].split(' (')[0]} against {words['x']}"
         rows = table[[*ROWS, x, metric]].to_numpy().tolist()
         found += [{"title": title, **words, "rows": rows}] if rows else []
-    said = params.components
-    arms = [{"name": said["arms"][arm]["LABEL"], "color": style.color(arm)} for arm in params.arms]
-    used = [(task, name) for task in params.tasks for name in getattr(params, task).datasets]
-    datasets = [
-        {"name": said[f"tasks.{task}.datasets"][name]["LABEL"], "dash": dash(place)}
-        for place, (task, name) in enumerate(used)
-    ]
+    arms = [{"name": params.label(arm), "color": style.color(arm)} for arm in params.arms]
+    used = [name for task in params.tasks for name in getattr(params, task).datasets]
+    datasets = [{"name": params.label(name), "dash": dash(place)} for place, name in enumerate(used)]
     return {"curves": found, "arms": arms, "datasets": datasets}
 
 

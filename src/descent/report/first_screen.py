@@ -7,7 +7,6 @@ import pandas as pd
 
 from descent.analysis import parts
 from descent.analysis.verdicts import NOT_TESTED, REPRODUCED, VERDICTS
-from descent.components import in_words
 from descent.config import Params
 from descent.report import by_noise, each_part, gray_levels, judged, judged_alone, sections, solver, trained
 from descent.report.markdown import linked, listed
@@ -160,9 +159,7 @@ def _published(folders: Sequence[Path], apart: Sequence[Path], params: Params) -
     """Links to the parts, and what of them no longer counts where another part holds it too."""
     named, alone = (listed([linked(folder) for folder in own]) for own in (folders, apart))
     gone = sorted(parts.replaced(folders)) if len(folders) > 1 else []
-    told = listed(
-        [in_words(params.components, f"{model} on {data} in {folders[n].name}") for data, model, n in gone]
-    )
+    told = listed([params.in_words(f"{model} on {data} in {folders[n].name}") for data, model, n in gone])
     left = f" Not counted in what a longer or better tuned part holds too: {told}." if gone else ""
     return f"{named}." + left + (f" Judged alone: {alone}." if apart else "")
 
@@ -199,7 +196,7 @@ def _scope(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
     words = []
     for model, rows in left.groupby("model", sort=False):
         sets = dict.fromkeys(", ".join(rows["datasets"]).split(", "))
-        words.append(f"{sections.weighted(params, model)} on {in_words(params.components, listed(list(sets)))}")
+        words.append(f"{sections.weighted(params, model)} on {params.in_words(listed(list(sets)))}")
     return (
         f"Scope of what was tested: {'; '.join(words)}; samples of the data sets, two CPU cores." if words else ""
     )
@@ -213,6 +210,6 @@ def _short(primary: pd.DataFrame, own: pd.DataFrame, page: str, params: Params) 
     return [
         f"none of its {models[claim]} models meets the preconditions, [why]({page})"
         if verdict == NOT_TESTED and fails.get(claim, False) and models[claim] > 1
-        else in_words(params.components, why)
+        else params.in_words(why)
         for claim, why, verdict in told
     ]

@@ -8,9 +8,6 @@ import pandas as pd
 from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.report.markdown import pipe
-from descent.report.sections import label
-
-NAMED = {"models": "model", "shifts": "shift", "arms": "arm"}  # where the labels of a column are
 
 
 def controls(found: pd.DataFrame, params: Params) -> str:
@@ -18,7 +15,7 @@ def controls(found: pd.DataFrame, params: Params) -> str:
     rows = []
     for row in found.to_dict("records"):
         inflation = _percent(row["inflation"]).removeprefix("+")
-        named = [row["study"], label(params, "arms", row["arm"]), row["varied"]]
+        named = [row["study"], params.label(row["arm"]), row["varied"]]
         unit = "%" if params.studied(row["study"]).task == "video" else "points"
         gains = [_interval(row, name, f"{name}_", unit) for name in ("gain_out", "gain_in")]
         rows.append([*named, *gains, inflation, row["trained"], row["lost"]])
@@ -28,12 +25,12 @@ def controls(found: pd.DataFrame, params: Params) -> str:
 
 def by_epochs(found: pd.DataFrame, params: Params) -> str:
     """The gains and losses by the number of epochs (analysis.epochs); empty where no study trains another one."""
-    arms = {"ours": params.comparison.ours, "baseline": params.comparison.baseline}
+    arms = ("ours", "baseline")
     rows = []
     for row in found.to_dict("records"):
         task = params.task_of(row["model"])
         unit = "%" if task == "video" else "points"
-        place = [label(params, f"tasks.{task}.datasets", row["dataset"]), label(params, "models", row["model"])]
+        place = [params.label(row["dataset"]), params.label(row["model"])]
         words = [_interval(row, name, f"{name}_", unit) for name in ("gain_out", "gain_in")]
         loss = [_written(row[f"validation_loss_{arm}"], ".4g") for arm in arms]
         descend = [_written(row[f"descending_{arm}"], ".0%") for arm in arms]
@@ -41,7 +38,7 @@ def by_epochs(found: pd.DataFrame, params: Params) -> str:
         rows.append([*place, *counts, *words, *loss, *descend])
     header = ["data set", "model", "layers", "eps", "epochs", "seeds", "lost"]
     header += ["gain out of distribution", "in distribution"]
-    names = [label(params, "arms", arm) for arm in arms.values()]
+    names = [params.label(arm) for arm in params.comparison.arms]
     header += [f"{what}, {name}" for what in ("f_L", "descend") for name in names]
     return pipe(header, rows) if rows else ""
 
@@ -50,7 +47,7 @@ def shifts(found: pd.DataFrame, params: Params) -> str:
     """The gains under other shifts (published.shifts); empty where there are none."""
     rows = []
     for row in found.to_dict("records"):
-        words = [label(params, place, row[key]) for place, key in NAMED.items()]
+        words = [params.label(row[key]) for key in ("model", "shift", "arm")]
         unit = "%" if row["experiment"] == "video" else "points"
         tells = "yes" if row["tells"] else "no"
         rows.append([*words, _interval(row, "effect", unit=unit), tells, row["settings"], row["seeds"]])
@@ -61,8 +58,7 @@ def kinds(found: pd.DataFrame, params: Params) -> str:
     """The accuracies and gains by kind of test text (analysis.kinds); empty where texts are of one kind."""
     rows = []
     for row in found.to_dict("records"):
-        places = {"tasks.text.datasets": "dataset", "models": "model", "arms": "arm"}
-        words = [label(params, place, row[key]) for place, key in places.items()]
+        words = [params.label(row[key]) for key in ("dataset", "model", "arm")]
         gain = UNKNOWN if pd.isna(row["effect"]) else _interval(row, "effect", unit="points")
         rows.append([*words, row["tested"], f"{100 * row['accuracy']:.1f} %", gain])
     return pipe(["data set", "model", "arm", "kind", "accuracy", "gain"], rows) if rows else ""

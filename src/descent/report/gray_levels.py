@@ -13,7 +13,6 @@ from descent.analysis.select import SETTING, select
 from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.report.markdown import pipe
-from descent.report.sections import label
 
 MEASURES = {"out": "rmse_out_of_distribution", "in": "rmse_in_distribution"}
 TOLD = (
@@ -37,7 +36,7 @@ def paired(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     key = [*SETTING, "seed"]
     arms = [
         select(own, arm=arm).astype(dict.fromkeys(MEASURES.values(), float))[[*key, *MEASURES.values()]]
-        for arm in (params.comparison.ours, params.comparison.baseline)
+        for arm in params.comparison.arms
     ]
     both = arms[0].merge(arms[1], on=key, suffixes=("_ours", "_theirs")).set_index(key)
     columns = {}
@@ -60,7 +59,7 @@ def table(cells: pd.DataFrame, params: Params) -> str:
     names = [f"{what}_{word}" for word in MEASURES for what in ("ours", "theirs", "fewer", "ratio")]
     rows = []
     for row in over_seeds(pairs, names, by=SETTING).to_dict("records"):
-        place = [label(params, "tasks.video.datasets", row["dataset"]), label(params, "models", row["model"])]
+        place = [params.label(row["dataset"]), params.label(row["model"])]
         words = [*place, row["layers"], f"{row['eps']:g} ({row['ours_out_seeds']:.0f})"]
         for word in MEASURES:
             words += [f"{row[f'theirs_{word}']:.2f}", f"{row[f'ours_{word}']:.2f}"]

@@ -10,10 +10,9 @@ from descent.analysis.preconditions import PLACE
 from descent.analysis.sensitivity import ALONE, MEAN, TRIMMED, UNTRIMMED
 from descent.analysis.verdicts import LESS, NOT_TESTED, matters_little
 from descent.analysis.wording import UNKNOWN, number_of, signed, with_interval, written
-from descent.components import TASKS, in_words
+from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import pipe
-from descent.report.sections import label
 
 EVERY = "all of it"  # of a part
 SAME = "as said of it above"
@@ -52,10 +51,7 @@ def claims(card: pd.DataFrame, verdicts: Sequence[str]) -> str:
 def untested(card: pd.DataFrame, params: Params) -> str:
     """What keeps claims from being tested, once for all that it keeps; empty where every claim was tested."""
     own = card[card["verdict"] == NOT_TESTED].fillna({"why": ""})
-    rows = [
-        [in_words(params.components, why), "; ".join(kept["statement"])]
-        for why, kept in own.groupby("why", sort=False)
-    ]
+    rows = [[params.in_words(why), "; ".join(kept["statement"])] for why, kept in own.groupby("why", sort=False)]
     return pipe(["why", "claims"], rows) if rows else ""
 
 
@@ -92,9 +88,9 @@ def models_alone(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> st
     known = set()
     for row in models.dropna(subset="estimate").to_dict("records"):
         number = {key: written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high")}
-        name = label(params, "models", row["model"])
+        name = params.label(row["model"])
         claim = statements.get(row["claim"], row["claim"])
-        why, sets = (in_words(params.components, row[key]) for key in ("why", "datasets"))
+        why, sets = (params.in_words(row[key]) for key in ("why", "datasets"))
         again = why and (name, sets, why) in known
         known.add((name, sets, why))
         interval = f"{number['low']} to {number['high']}"
@@ -114,11 +110,11 @@ def left_out(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
     )
     told = []
     for row in own.dropna(subset="estimate").sort_values("estimate", ascending=False).to_dict("records"):
-        sets = in_words(params.components, row["datasets"])
+        sets = params.in_words(row["datasets"])
         unit = UNIT[row["unit"]]
         value, low, high = (signed(100 * row[key]) for key in ("estimate", "low", "high"))
         aside = "" if row["claim"] in bases or CLAIMS[row["claim"]].capacity else ", more capacity in our arm"
-        told.append(f"{value} {unit} ({low} to {high}; {label(params, 'models', row['model'])} on {sets}{aside})")
+        told.append(f"{value} {unit} ({low} to {high}; {params.label(row['model'])} on {sets}{aside})")
     head = (
         "**Models that a precondition keeps out** (why: *each model alone*, below; exploratory) gain "
         "out of distribution, or lose where the number is negative:"
@@ -219,7 +215,7 @@ def _ranges(own: pd.DataFrame, unit: str) -> str:
 def _depths(own: pd.DataFrame, unit: str, params: Params) -> str:
     """The settings of one model on one data set, from the shallowest: `UT on UCSD 1.2 / -4 % (L = 3 / 7)`."""
     own = own.sort_values("layers")
-    place = in_words(params.components, f"{own['model'].iloc[0]} on {own['dataset'].iloc[0]}")
+    place = params.in_words(f"{own['model'].iloc[0]} on {own['dataset'].iloc[0]}")
     values = [written(value, unit).split(" ") for value in own["estimate"]]
     numbers, depths = (
         " / ".join(number for number, *_ in values),
@@ -230,9 +226,7 @@ def _depths(own: pd.DataFrame, unit: str, params: Params) -> str:
 
 def _averaged(row: Mapping[str, Any], params: Params) -> str:
     if row["average"] == ALONE:
-        places = params.components["models"].get(row["model"], {}).get("TASK", "video")
-        dataset = label(params, f"tasks.{places}.datasets", row["dataset"])
-        return f"{dataset}, {label(params, 'models', row['model'])}, L = {row['layers']:.0f}"
+        return f"{params.label(row['dataset'])}, {params.label(row['model'])}, L = {row['layers']:.0f}"
     if row["average"] != TRIMMED:
         return f"{row['average']} over {row['settings']}"
     return f"{'mean' if row['settings'] < UNTRIMMED else TRIMMED} over {row['settings']}, the protocol's"
@@ -252,8 +246,5 @@ def tested(card: pd.DataFrame) -> Iterator[Mapping[str, Any]]:
 
 def alone(row: Mapping[str, Any], params: Params) -> list[str]:
     """One of these in words, with the data set where it is of one."""
-    name = row.get("dataset", EVERY)
     words = _claim({**row, "why": ""})
-    places = [place for task in TASKS if name in params.components[place := f"tasks.{task}.datasets"]]
-    told = label(params, places[0], name) if places else name
-    return [told, row["statement"], *words[3:5], *words[6:]]
+    return [params.label(row.get("dataset", EVERY)), row["statement"], *words[3:5], *words[6:]]

@@ -12,10 +12,9 @@ from descent.analysis.lost import truth
 from descent.analysis.select import select
 from descent.analysis.verdicts import NOT_TESTED
 from descent.analysis.wording import UNKNOWN, with_interval
-from descent.components import TASKS, in_words
+from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import linked, pipe
-from descent.report.sections import label
 
 HEADER = ("run", "model", "asked of its layers", "here", "settings", "seeds", "lost", "verdict")
 TESTED = "**Tested in runs of their own**, announced to join no claim and to change none"
@@ -76,7 +75,7 @@ def _rows(
     for one in models.to_dict("records"):
         verdict = f"**{row['verdict']}**" if not several else "part of these together"
         if one["why"] or not tested:
-            verdict = f"{NOT_TESTED}: {in_words(params.components, one['why'] or row['why'])}"
+            verdict = f"{NOT_TESTED}: {params.in_words(one['why'] or row['why'])}"
         asked, lost = _asked(own, one), _lost(own, cells, one)
         yield [linked(folder), _model(one, params), asked, *_numbers(one), lost, verdict]
 
@@ -86,7 +85,7 @@ def _numbers(row: dict) -> list[object]:
 
 
 def _model(one: dict, params: Params) -> str:
-    return f"{label(params, 'models', one['model'])} on {in_words(params.components, one['datasets'])}"
+    return f"{params.label(one['model'])} on {params.in_words(one['datasets'])}"
 
 
 def _asked(own: Params, one: dict) -> str:

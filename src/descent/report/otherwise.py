@@ -20,7 +20,6 @@ from descent.analysis.scorecard import PAPER, scores
 from descent.analysis.select import select
 from descent.analysis.verdicts import LEVEL, Estimate, student, trimmed
 from descent.analysis.wording import gain
-from descent.components import in_words
 from descent.config import Params
 from descent.report.markdown import anchor, linked, listed, pipe
 
@@ -192,7 +191,7 @@ def _share(both: pd.DataFrame) -> str:
 
 def _setting(own: pd.DataFrame, params: Params) -> str:
     dataset, model, layers = own.iloc[0][["dataset", "model", "layers"]]
-    return in_words(params.components, f"{model} on {dataset}, L = {layers}")
+    return params.in_words(f"{model} on {dataset}, L = {layers}")
 
 
 def _sides(both: pd.DataFrame) -> list[pd.DataFrame]:

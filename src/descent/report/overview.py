@@ -25,9 +25,8 @@ def arms(params: Params) -> list[dict[str, str]]:
     """The arms in use: their words in params.yaml, their labels, and what each is here for."""
     roles = {params.comparison.ours: "ours", params.comparison.baseline: "the baseline"}
     held = {arm: "holds its cells to the constraints" for arm in params.enforcing}
-    said = params.components["arms"]
     return [
-        {"word": arm, "label": said[arm]["LABEL"], "role": roles.get(arm, ""), "held": held.get(arm, "")}
+        {"word": arm, "label": params.label(arm), "role": roles.get(arm, ""), "held": held.get(arm, "")}
         for arm in params.arms
     ]
 
@@ -45,7 +44,7 @@ def held(cells: pd.DataFrame, params: Params) -> list[dict[str, str]]:
             asked = own if arm in params.enforcing else own.iloc[:0]
             share = asked["active_epochs"].mean()
             rows.append(
-                {"task": task, "arm": params.components["arms"][arm]["LABEL"], "cells": str(len(own))}
+                {"task": task, "arm": params.label(arm), "cells": str(len(own))}
                 | {name: _count(asked[name]) for name in ("feasible", "feasible_test", "active")}
                 | {"active_epochs": UNKNOWN if pd.isna(share) else f"{100 * share:.0f} %"}
                 | {name: _count(own[name]) for name in ("descending", "diverged")}
@@ -55,7 +54,7 @@ def held(cells: pd.DataFrame, params: Params) -> list[dict[str, str]]:
 
 def infeasible(cells: pd.DataFrame, params: Params) -> dict[str, list[dict[str, Any]]]:
     """By task the cells that ended infeasible on validation data though their arm enforces the constraints."""
-    labels = {arm: params.components["arms"][arm]["LABEL"] for arm in params.arms}
+    labels = {arm: params.label(arm) for arm in params.arms}
     missed = cells[cells["trained"] & cells["infeasible"]].replace({"arm": labels})
     by_task = {task: missed[missed["experiment"] == task].to_dict("records") for task in TASKS}
     return {task: rows for task, rows in by_task.items() if rows}

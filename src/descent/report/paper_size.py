@@ -15,7 +15,6 @@ from descent.analysis.verdicts import LEVEL, Estimate
 from descent.analysis.wording import UNKNOWN, gain
 from descent.config import Params
 from descent.report.markdown import linked, pipe
-from descent.report.sections import label
 
 SIZE, PATCH, ATOMS = 160, 16, 1024  # C.1
 HEADER = (
@@ -51,17 +50,13 @@ def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
     for place in pairs.loc[pairs["claim"].str.startswith(OUT), VARIANT].drop_duplicates().to_dict("records"):
         if told.model_budget(place["model"]).get("atoms", 0) < ATOMS:  # none of a model without a dictionary
             continue
-        arms = [
-            select(cells, arm=arm, **place).set_index("seed")
-            for arm in (params.comparison.ours, params.comparison.baseline)
-        ]
+        arms = [select(cells, arm=arm, **place).set_index("seed") for arm in params.comparison.arms]
         lost = [arm["diverged"].astype(bool) for arm in arms]
         left = set(lost[0].index[~lost[0]]) & set(lost[1].index[~lost[1]])
         own = select(pairs[pairs["seed"].isin(left)], **place)
         yield [
             linked(folder),
-            f"{label(params, 'models', place['model'])}, L = {place['layers']}, "
-            f"{label(params, 'tasks.video.datasets', place['dataset'])}",
+            f"{params.label(place['model'])}, L = {place['layers']}, {params.label(place['dataset'])}",
             _capacity(*arms),
             " / ".join(f"{arm['lr'].iloc[0]:g}" for arm in arms),
             *(_gain(own, facts, claim, sign) for claim, sign in ((OUT, 1), (WITHIN, -1))),

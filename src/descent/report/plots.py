@@ -67,14 +67,8 @@ def _curve(shown: pd.DataFrame, task: str, metric: str, x: str, params: Params) 
     by = ["arm", "dataset", "model", "layers", x]
     table = average(rows, by, over=["seed"]).rename(metric).reset_index()
     part = getattr(params, task)
-    said = params.components
     table = table.assign(order=table["arm"].map(params.arms.index))
     place = {"dataset": part.datasets.index, "model": part.models.index}
     table = table.sort_values(by, key=lambda column: column.map(place.get(column.name, lambda value: value)))
-    labels = {"arm": "arms", "model": "models", "dataset": f"tasks.{task}.datasets"}
-    named = {column: table[column].map(_label(said[place])) for column, place in labels.items()}
+    named = {column: table[column].map(params.label) for column in ("arm", "model", "dataset")}
     return table.assign(**named)[[*COLUMNS, x, metric]]
-
-
-def _label(said: dict[str, dict[str, str]]) -> dict[str, str]:
-    return {name: component["LABEL"] for name, component in said.items()}

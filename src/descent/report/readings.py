@@ -11,7 +11,6 @@ from descent.analysis.verdicts import student
 from descent.analysis.wording import UNKNOWN, gain
 from descent.config import Params
 from descent.report.markdown import linked, pipe
-from descent.report.sections import label
 
 READINGS = "controls_readings_"  # what the names of their studies begin with
 CONTROLS = "controls.csv"
@@ -62,8 +61,8 @@ def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
             ours, plain = (rows.loc[arm] for arm in arms)
             yield [
                 linked(folder),
-                label(params, "models", study.model),
-                label(params, f"tasks.{study.task}.datasets", study.dataset),
+                params.label(study.model),
+                params.label(study.dataset),
                 study.layers or max(own.model_budget(study.model)["layers"]),
                 arms[0][1],
                 *(_gain(ours, of, bool(ours["lost"] or plain["lost"])) for of in ("gain_out", "gain_in")),

@@ -16,6 +16,7 @@ from descent.config import Params
 from descent.report.markdown import listed, pipe
 
 SPLITS = ("train", "validation", "test")
+NAMED = ("dataset", "model", "arm")  # columns whose words have labels
 SOLVER = (
     "constraint",
     "dual_optimizer",
@@ -35,7 +36,7 @@ def used(params: Params) -> str:
     """Tasks, models and data sets in use, in words."""
     words = []
     for task, models in groupby(params.models_in_use, key=itemgetter(0)):
-        datasets = [label(params, f"tasks.{task}.datasets", name) for name in getattr(params, task).datasets]
+        datasets = [params.label(name) for name in getattr(params, task).datasets]
         named = listed([weighted(params, model) for _, model in models])
         words.append(f"{task}: {named} on {listed(datasets)}")
     return "; ".join(words)
@@ -47,7 +48,7 @@ def weighted(params: Params, model: str) -> str:
     start = (weights.get("hub") or {}).get("id") or weights.get("path")
     if weights.get("random"):
         start = f"random weights, width {weights['random']['width']}"
-    return label(params, "models", model) + (f" ({start})" if start else "")
+    return params.label(model) + (f" ({start})" if start else "")
 
 
 def data(metas: Mapping[str, Mapping[str, Any]]) -> str:
@@ -66,7 +67,7 @@ def data(metas: Mapping[str, Mapping[str, Any]]) -> str:
 def drawn(params: Params) -> str:
     """The models of which a seed draws the clips that train and validate."""
     drawing = [model for _, model in params.models_in_use if params.model_budget(model).get("clips") == "drawn"]
-    return listed([label(params, "models", model) for model in drawing])
+    return listed([params.label(model) for model in drawing])
 
 
 def budgets(params: Params) -> str:
@@ -79,7 +80,7 @@ def budgets(params: Params) -> str:
         for arm in params.arms:
             values = params.objective(arm, dataset, model)
             solver = [_of_solver(values, key) if arm in params.enforcing else UNKNOWN for key in SOLVER]
-            named = [label(params, "models", model), depths, label(params, "arms", arm)]
+            named = [params.label(model), depths, params.label(arm)]
             rows.append(
                 [*named, budget["epochs"], budget["batch"], f"{values.get('lr', budget['lr']):g}", *solver]
             )
@@ -93,13 +94,8 @@ def _of_solver(values: Mapping[str, Any], key: str) -> object:
 
 def plain(found: pd.DataFrame, params: Params) -> str:
     """A table as it is: names as labels, truths as words, numbers with three digits; empty where it has no row."""
-    places = {"dataset": [f"tasks.{task}.datasets" for task in TASKS], "model": ["models"], "arm": ["arms"]}
-    known = {
-        column: {word: said["LABEL"] for place in own for word, said in params.components[place].items()}
-        for column, own in places.items()
-    }
     rows = [
-        [known[name].get(value, value) if name in known else _three(value) for name, value in row.items()]
+        [params.label(value) if name in NAMED else _three(value) for name, value in row.items()]
         for row in found.to_dict("records")
     ]
     return pipe([name.replace("_", " ") for name in found.columns], rows) if rows else ""
@@ -118,13 +114,13 @@ def trained_numbers(numbers: pd.DataFrame, params: Params) -> str:
     wide = numbers.pivot(index=["model", "layers"], columns="arm", values="numbers")
     rows = [
         [
-            label(params, "models", model),
+            params.label(model),
             layers,
             *(UNKNOWN if pd.isna(value) else f"{value:.0f}" for value in line),
         ]
         for (model, layers), line in zip(wide.index, wide.to_numpy(float), strict=True)
     ]
-    return pipe(["model", "L", *(label(params, "arms", arm) for arm in wide.columns)], rows)
+    return pipe(["model", "L", *(params.label(arm) for arm in wide.columns)], rows)
 
 
 def cells(found: pd.DataFrame, made: Sequence[Mapping[str, Any]], params: Params) -> str:
@@ -161,7 +157,7 @@ def rates(cells: pd.DataFrame, params: Params) -> str:
     models = [model for _, model in params.models_in_use]
     unlike = [model for model in models if model in tried and tuning.uneven(cells, params, model)]
     alike, rest = [m for m in models if m in tried and m not in unlike], [m for m in models if m not in tried]
-    alike, unlike, rest = ([label(params, "models", model) for model in own] for own in (alike, unlike, rest))
+    alike, unlike, rest = ([params.label(model) for model in own] for own in (alike, unlike, rest))
     words = {
         f"The learning rate of {listed(alike)} was searched with equally many trials in both arms.": alike,
         f"The learning rate of {listed(unlike)} was not searched alike in both arms.": unlike,
@@ -200,15 +196,10 @@ def departures(params: Params) -> list[str]:
             for key in SOLVER
             if _of_solver(papers, key) not in (UNKNOWN, _of_solver(values, key))
         ]
-        found.setdefault(", ".join(other), []).append(label(params, "models", model))
+        found.setdefault(", ".join(other), []).append(params.label(model))
     return [
         f"The constrained problem of {listed(models)} is solved with {words}; in brackets the paper's, or what "
         "`objectives` has for it."
         for words, models in found.items()
         if words
     ]
-
-
-def label(params: Params, place: str, word: str) -> str:
-    """What a component is called: its LABEL, or its name where it is no longer there."""
-    return params.components[place].get(word, {}).get("LABEL", word)

@@ -11,7 +11,7 @@ from descent.analysis.wording import UNKNOWN
 from descent.components import TASKS
 from descent.config import Params
 from descent.report.markdown import listed, pipe
-from descent.report.sections import label, weighted
+from descent.report.sections import weighted
 
 FORMS = {"difference": "differences", "ratio": "ratios", "log": "logarithms of ratios"}
 DUALS = {"adam": "Adam", "sgd": "plain ascent", "nupi": "nuPI"}
@@ -28,7 +28,7 @@ def compared(cells: pd.DataFrame, params: Params) -> str:
         sets = []
         for name, rows in own.groupby("dataset"):
             depths = " ".join(map(str, sorted(rows["layers"].unique())))
-            sets.append(f"{label(params, f'tasks.{task}.datasets', name)} (L = {depths})")
+            sets.append(f"{params.label(name)} (L = {depths})")
         words.append(f"{task}: {weighted(params, model)} on {listed(sets)}")
     return "; ".join(words)
 
@@ -41,11 +41,11 @@ def descending(cells: pd.DataFrame, params: Params) -> str:
     words = []
     for (task, model), own in grid.groupby(["experiment", "model"]):
         counts = []
-        for arm in (params.comparison.ours, params.comparison.baseline):
+        for arm in params.comparison.arms:
             cells_of = own[own["arm"] == arm]
             held = truth(cells_of["descending"]) & ~truth(cells_of["diverged"])
-            counts.append(f"{held.sum()} of {len(held)} {label(params, 'arms', arm)}")
-        words.append(f"{label(params, 'models', model)} ({task}) {listed(counts)}")
+            counts.append(f"{held.sum()} of {len(held)} {params.label(arm)}")
+        words.append(f"{params.label(model)} ({task}) {listed(counts)}")
     return f"Cells whose loss falls at every layer that is asked to, on validation data: {'; '.join(words)}."
 
 
@@ -58,18 +58,18 @@ def descent(cells: pd.DataFrame, places: Collection[tuple[str, str]], params: Pa
     """
     own = each_once(_trained(cells))
     own = own.assign(held=truth(own["descending"]) & ~truth(own["diverged"]))
-    ours, theirs = (own[own["arm"] == arm] for arm in (params.comparison.ours, params.comparison.baseline))
+    ours, theirs = (own[own["arm"] == arm] for arm in params.comparison.arms)
     ever = theirs["model"].map(theirs.groupby("model")["held"].any()).astype(bool)
     behind = pd.Series([place in places for place in zip(theirs["dataset"], theirs["model"], strict=True)])
     behind = behind.set_axis(theirs.index).astype(bool)
     some, none, rest = theirs[behind], theirs[~behind & ~ever], theirs[~behind & ever]
-    names = "; ".join(label(params, "models", model) for model in sorted(none["model"].unique()))
+    names = "; ".join(params.label(model) for model in sorted(none["model"].unique()))
     said = [f"{some['held'].sum()} of the {len(some)} behind a verdict"] if len(some) else []
     said += [f"none of {len(none)} ({names})"] if len(none) else []
     said += [f"{rest['held'].sum()} of {len(rest)}" + (" others" if said else "")] if len(rest) else []
     return (
         "Every layer lowers the loss, on validation data, in "
-        f"**{ours['held'].sum()} of {len(ours)} {label(params, 'arms', params.comparison.ours)} models**, and, "
+        f"**{ours['held'].sum()} of {len(ours)} {params.label(params.comparison.ours)} models**, and, "
         f"unasked, of plain training's (*ERM*) in {listed(said)}."
     )
 
@@ -89,7 +89,7 @@ def solvers(folders: Sequence[Path], places: Collection[tuple[str, str]], params
             words = (
                 f"{FORMS[problem.constraint]}, {DUALS[problem.dual_optimizer]}, {RESILIENCE[problem.resilience]}"
             )
-            found.setdefault(words, {})[label(params, "models", model)] = None
+            found.setdefault(words, {})[params.label(model)] = None
     told = [f"{words} ({listed(list(models))})" for words, models in found.items()]
     return f"Constraints behind the verdicts: {'; '.join(told)}; the paper's: {PAPERS}." if told else ""
 
@@ -109,7 +109,7 @@ def constraints(found: pd.DataFrame, params: Params) -> str:
     if found.empty:
         return ""
     rows = [
-        [label(params, "models", row["model"]), f"{row['alpha']:g}", row["cells"]]
+        [params.label(row["model"]), f"{row['alpha']:g}", row["cells"]]
         + [f"{row[share]:.0%}" for share in ("at_zero", "at_half", "at_tolerance")]
         + [UNKNOWN if pd.isna(row["worst"]) else f"{row['worst']:+.3f}"]
         for row in found.to_dict("records")
@@ -131,7 +131,7 @@ def holding(found: pd.DataFrame, params: Params) -> str:
     found = found.assign(task=found["model"].map(params.task_of))
     rows = []
     for task, own in found.groupby("task"):
-        sets = [(label(params, f"tasks.{task}.datasets", name), part) for name, part in own.groupby("dataset")]
+        sets = [(params.label(name), part) for name, part in own.groupby("dataset")]
         rows += [_counts(name, one) for name, one in sets]
         if len(sets) > 1:
             rows.append(_counts(f"{task}, in all", own))
@@ -154,7 +154,7 @@ def held_in_all(found: pd.DataFrame, params: Params) -> str:
     cells, held, test = found[counts].sum()
     sets = found.assign(task=found["model"].map(params.task_of)).groupby(["task", "dataset"])[counts].sum()
     few = [
-        f"{own.test} of {own.cells} on {label(params, f'tasks.{task}.datasets', name)}"
+        f"{own.test} of {own.cells} on {params.label(name)}"
         for (task, name), own in sets[sets["test"] < sets["cells"] / 2].iterrows()
     ]
     return (

@@ -35,7 +35,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         params, len(rows), 2, style.TEXT, 0.45 + 0.95 * len(rows), TASKS, width_ratios=[1.7, 1.0], sharex="col"
     )
     for (dataset, place), (words, panel) in zip(rows, grid, strict=True):
-        known = {arm: looks.texts(dataset, model, arm) for arm in curves.pair(params)}
+        known = {arm: looks.texts(dataset, model, arm) for arm in params.comparison.arms}
         text_curves.draw_chance(panel, params, dataset)
         for arm, own in known.items():
             if own and place < len(own):

@@ -27,7 +27,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     """A block of three rows of patches a dictionary. Raises UserError without rows or arrays."""
     curves.required(results, "evaluate_video", experiment="video", eps=headline(params, "video"))
     dataset, model = curves.choice(params.video, DATASET, MODEL)
-    known = {arm: looks.arrays(dataset, model, arm) for arm in curves.pair(params)}
+    known = {arm: looks.arrays(dataset, model, arm) for arm in params.comparison.arms}
     blocks = [block for arm, own in known.items() if own and "atoms" in own for block in _blocks(arm, own)]
     if not blocks:
         return style.empty(params, f"{style.name(model)} on {style.name(dataset)} has no dictionaries")

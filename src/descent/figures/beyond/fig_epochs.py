@@ -39,7 +39,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     for ((dataset, model, layers, eps), rows), (gains, losses) in zip(settings, grid, strict=True):
         rows = rows.set_index(epochs.EPOCHS)
         _gains(gains, rows, params)
-        for arm, ending in zip(curves.pair(params), ("ours", "baseline"), strict=True):
+        for arm, ending in zip(params.comparison.arms, ("ours", "baseline"), strict=True):
             curves.draw(losses, rows[f"validation_loss_{ending}"].dropna(), arm, marker="o")
         scales.logarithmic(losses)
         place = f"{style.name(model)}, {style.name(dataset)}"

@@ -14,7 +14,6 @@ from descent.analysis import scorecard, wording
 from descent.analysis.briefly import in_brief
 from descent.analysis.claims import CLAIMS
 from descent.analysis.verdicts import LESS, NOT_TESTED, matters_little
-from descent.components import in_words
 from descent.config import Params
 from descent.figures.parts import curves, style
 
@@ -164,7 +163,7 @@ def _verdict(row: dict[str, Any], synthetic: bool) -> str:
 
 def _named(row: dict[str, Any], params: Params) -> str:
     if "model" in row:
-        sets = in_words(params.components, str(row["datasets"]))
+        sets = params.in_words(str(row["datasets"]))
         return fill(f"{style.name(row['model'])} ({sets})", LINE)
     better = "← better" if CLAIMS[row["claim"]].kind == "cost" else "better →"
     return fill(f"{row['statement']} ({UNITS[row['unit']]} {better})", LINE)

@@ -38,7 +38,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     """A block of two strips a data set and noise level. Raises UserError without rows or arrays."""
     curves.required(results, "evaluate_video", experiment="video", eps=headline(params, "video"))
     _, model = curves.choice(params.video, params.video.datasets[0], MODEL)
-    names = ("identity", *FILTERS, *curves.pair(params))
+    names = ("identity", *FILTERS, *params.comparison.arms)
     shown = {
         dataset: {name: looks.arrays(dataset, model, name) for name in names} for dataset in params.video.datasets
     }
@@ -71,7 +71,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             [figure.add_subplot(grid[3 * place + row, column]) for column in range(depth + 4)] for row in (0, 1)
         ]
         _draw_input(rows[0][0], rows[1][0], found["identity"], dataset, level)
-        for line, arm, name in zip(rows, curves.pair(params), FILTERS, strict=True):
+        for line, arm, name in zip(rows, params.comparison.arms, FILTERS, strict=True):
             _draw_layers(line[2:-2], found[arm], arm, level)
             filtered = found[name]
             drawn = _draw(line[-1], filtered["pictures"][level, 0], f"{filtered['psnr'][level, 0]:.1f}")

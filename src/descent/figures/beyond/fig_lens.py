@@ -32,7 +32,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     curves.required(results, "evaluate_lm", experiment="lm", eps=headline(params, "lm"))
     dataset = params.lm.datasets[0]
     model = params.lm.models[0]
-    known = {arm: looks.texts(dataset, model, arm) for arm in curves.pair(params)}
+    known = {arm: looks.texts(dataset, model, arm) for arm in params.comparison.arms}
     known = {arm: own for arm, own in known.items() if own}
     if not known:
         return style.empty(params, "the cells of both arms diverged", TASKS)

@@ -52,7 +52,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     for axes, task in zip(grid, tasks, strict=False):
         dataset, model = curves.choice(getattr(params, task), DATASETS[task], MODELS[task])
         shown = select(cells, experiment=task, dataset=dataset, model=model)
-        _draw_violations(axes, losses, shown[shown["arm"].isin(curves.pair(params))], params)
+        _draw_violations(axes, losses, shown[shown["arm"].isin(params.comparison.arms)], params)
         curves.mark_training_level(axes, headline(params, task))
         title = f"{style.name(model)}, {style.name(dataset)}"
         axes.set(title=title, xlabel=style.GAMMA, ylabel=r"violation $v_l$ ↓")

@@ -46,7 +46,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     levels = gains["experiment"].map({task: headline(params, task) for task in used})
     gains = gains[(gains["eps"] - levels).abs() < 1e-9]
     by = ["experiment", "model"]
-    at_levels = shifts.over_seeds(gains, [*by, "shift", "gamma"])
+    at_levels = shifts.estimates(gains, [*by, "shift", "gamma"])
     means = select(shift_estimates.table(rows, params), arm=params.comparison.ours)
     still = select(shifts.moved(rows, params), arm=params.comparison.ours).assign(experiment="video")
     table = pd.concat([at_levels, means, still], ignore_index=True)

@@ -34,7 +34,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     texts = read()
     levels = sorted(map(float, params.lm.completions.gammas))
     levels = list(dict.fromkeys([levels[0], levels[-1]]))
-    blocks = {gamma: {arm: texts[key(params, arm, gamma)] for arm in curves.pair(params)} for gamma in levels}
+    blocks = {gamma: {arm: texts[key(params, arm, gamma)] for arm in params.comparison.arms} for gamma in levels}
     figure = style.sheet(params, style.TEXT, 0.35 + len(levels) * (0.3 + 0.58 * SHOWN), TASKS)
     figure.set_layout_engine("none")
     height = figure.get_figheight()

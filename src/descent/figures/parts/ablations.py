@@ -35,7 +35,7 @@ def accuracy_at(rows: pd.DataFrame, cells: pd.DataFrame, gamma: float) -> pd.Dat
     return cells.join(points.rename("accuracy"), on=CELL)
 
 
-def over_seeds(cells: pd.DataFrame, column: str) -> pd.DataFrame:
+def by_value(cells: pd.DataFrame, column: str) -> pd.DataFrame:
     """By varied value: mean and sample standard deviation (0 for one seed) over seeds, and the state.
 
     A value one of whose seeds diverged, or has no number where other values have one, has no mean: a gap.
@@ -53,7 +53,7 @@ def draw(axes: Axes, cells: pd.DataFrame, column: str, study: Study) -> None:
 
     Hollow where a seed ended infeasible; a cross at the foot, instead of a mean, where one diverged.
     """
-    table = over_seeds(cells[(cells["arm"] == study.arm) & (cells["varied"] != "")], column)
+    table = by_value(cells[(cells["arm"] == study.arm) & (cells["varied"] != "")], column)
     table = table.set_axis(table.index.astype(float)).sort_index()
     if len(table) == 1:  # nothing to take the width of the scale from
         value = table.index[0]
@@ -69,7 +69,7 @@ def draw(axes: Axes, cells: pd.DataFrame, column: str, study: Study) -> None:
             heights = [0.04] * len(points) if place else points["mean"]
             axes.plot(points.index, heights, label=f"{style.name(study.arm)} ({state})", **look, **place)
     for arm in study.beside:
-        _draw_across(axes, over_seeds(select(cells, arm=arm, varied=""), column), arm)
+        _draw_across(axes, by_value(select(cells, arm=arm, varied=""), column), arm)
     axes.set_xticks(table.index, [f"{value:g}" for value in table.index])
     axes.minorticks_off()
     axes.grid(visible=False, axis="x")

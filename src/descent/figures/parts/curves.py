@@ -64,11 +64,6 @@ def choice(section: Schema, dataset: str, model: str) -> tuple[str, str]:
     )
 
 
-def pair(params: Params) -> tuple[str, str]:
-    """The two arms of the paper's comparison, ours first."""
-    return params.comparison.ours, params.comparison.baseline
-
-
 def of_setting(model: str, dataset: str, layers: int) -> str:
     """A title in two lines, since with the model in the same one those of three panels meet."""
     return f"{style.name(model)}\n{style.name(dataset)}, $L={layers}$"

@@ -7,7 +7,7 @@ import pandas as pd
 from descent.analysis.select import SETTING
 from descent.analysis.wording import UNKNOWN
 from descent.config import Params
-from descent.figures.parts import curves, style
+from descent.figures.parts import style
 
 PAPER = "paper_"  # before the columns of the paper's numbers
 CONSTRAINTS = "constraints"  # the head over what is told of an arm that enforces them
@@ -25,7 +25,7 @@ def build(rows: pd.DataFrame, params: Params, measures: dict[str, str]) -> pd.Da
         rows: one for each SETTING and arm; columns the measures, those of HELD, and `marked`.
         measures: endings by column.
     """
-    arms = curves.pair(params)
+    arms = params.comparison.arms
     endings = measures | HELD | {"marked": "_marked"}
     rows = rows.astype(dict.fromkeys(HELD, float))
     wide = rows.pivot(index=SETTING, columns="arm", values=list(endings))
@@ -42,14 +42,14 @@ def build(rows: pd.DataFrame, params: Params, measures: dict[str, str]) -> pd.Da
 def paper(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The paper's numbers of the two arms under PAPER; missing where the paper has no such arm."""
     others = [column for column in table if column in params.components["arms"]]
-    arms = curves.pair(params)
+    arms = params.comparison.arms
     columns = [*[column for column in table if column not in others], *arms]
     return table.reindex(columns=columns).rename(columns={arm: f"{PAPER}{arm}" for arm in arms})
 
 
 def display(table: pd.DataFrame, params: Params, task: str, written: Written) -> pd.DataFrame:
     """Rows model x L x eps; for each data set in use ours and the paper's, both arms, and how constraints held."""
-    arms = curves.pair(params)
+    arms = params.comparison.arms
     section = getattr(params, task)
     held = [arm for arm in arms if arm in params.enforcing]
     order = {model: place for place, model in enumerate(section.models)}
@@ -81,7 +81,7 @@ def better(row: pd.Series, params: Params, prefix: str, arm: str, sign: int, dig
 
     `sign`: 1 where higher is better, -1 where lower is.
     """
-    [other] = [name for name in curves.pair(params) if name != arm]
+    [other] = [name for name in params.comparison.arms if name != arm]
     ours, theirs = (round(sign * float(row[prefix + name]), digits) for name in (arm, other))
     return ours > theirs
 
@@ -100,7 +100,7 @@ def wins(table: pd.DataFrame, params: Params, sign: int) -> list[str]:
         ("", f"The {ours} arm is better in"),
         (PAPER, "In the same settings of the paper's table it is in"),
     ):
-        both = sign * table[[f"{prefix}{arm}" for arm in curves.pair(params)]].dropna()
+        both = sign * table[[f"{prefix}{arm}" for arm in params.comparison.arms]].dropna()
         if len(both):
             lines.append(f"{words} {int((both.iloc[:, 0] > both.iloc[:, 1]).sum())} of {len(both)} settings.")
     return lines

@@ -36,7 +36,7 @@ def render(results: pd.DataFrame, params: Params, task: str, unit: str) -> Figur
     for shift in named:
         curves.required(rows, stage, shift=shift, eps=eps)
     gains = select(shifts.gains(rows, params), eps=eps)
-    cells = shifts.over_seeds(gains, ["model", "arm", "shift", "gamma"])
+    cells = shifts.estimates(gains, ["model", "arm", "shift", "gamma"])
     estimates = select(shift_estimates.table(rows, params), experiment=task)
     means = select(estimates, shift=shift_estimates.ALL)
     reach = max(100 * float(cells["effect"].abs().quantile(0.9)), 1.0) if len(cells) else 1.0

@@ -37,10 +37,10 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     dataset, model = curves.choice(params.text, DATASET, MODEL)
     rows = curves.required(results, "evaluate_text", experiment="text", dataset=dataset, model=model)
     cells = cells_table(rows, params)
-    best = best_text(cells[cells["arm"].isin(curves.pair(params))], params)
+    best = best_text(cells[cells["arm"].isin(params.comparison.arms)], params)
     levels, one = sorted(best["eps"].unique().tolist()), best["layers"].nunique() == 1
     figure, ((accuracy, error),) = style.panels(params, 1, 2, style.TEXT, 2.3 + 0.06 * len(levels), TASKS)
-    for arm in curves.pair(params):
+    for arm in params.comparison.arms:
         accuracy.add_line(Line2D([], [], linestyle="none", label=style.name(arm)))  # heads its part of the legend
         for step, eps in enumerate(levels):
             for choice in select(best, arm=arm, eps=eps).itertuples():

@@ -35,7 +35,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     models = [model for model in MODELS if model in params.text.models] or [first]
     rows = curves.required(results, "evaluate_text", experiment="text", dataset=dataset)
     cells = cells_table(rows, params)
-    best = best_text(cells[cells["arm"].isin(curves.pair(params))], params)
+    best = best_text(cells[cells["arm"].isin(params.comparison.arms)], params)
     levels = sorted(best["eps"].unique().tolist())
     look = {"sharex": True, "sharey": "row"}
     size = (style.TEXT, 0.9 + 1.5 * len(models))

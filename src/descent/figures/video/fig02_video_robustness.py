@@ -93,7 +93,7 @@ def _draw_arm(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, choice: objec
 def _draw_gains(axes: Axes, gains: pd.DataFrame, params: Params, named: bool) -> None:
     """The difference of the arms with its interval, a line for each model and a marker for each side of eps."""
     models = params.video.models
-    [ours, baseline] = curves.pair(params)
+    [ours, baseline] = params.comparison.arms
     axes.axvline(0, color=style.GREY, linewidth=0.8)
     for offset, (where, (marker, label)) in zip((-0.16, 0.16), SIDES.items(), strict=True):
         own = select(gains, where=where)
@@ -120,7 +120,7 @@ def _draw_gains(axes: Axes, gains: pd.DataFrame, params: Params, named: bool) ->
 def _capacity(cells: pd.DataFrame, chosen: pd.DataFrame, params: Params) -> str:
     """The ratio of the trained weights of the two arms of the comparison where it is not one, for a title."""
     numbers = cells.merge(chosen[[*CURVE, "layers"]])[["arm", "parameters"]].dropna().drop_duplicates()
-    ours, theirs = (select(numbers, arm=arm)["parameters"].tolist() for arm in curves.pair(params))
+    ours, theirs = (select(numbers, arm=arm)["parameters"].tolist() for arm in params.comparison.arms)
     if len(ours) != 1 or len(theirs) != 1 or ours == theirs:
         return ""
     return f", weights {ours[0] / theirs[0]:.3g} : 1"

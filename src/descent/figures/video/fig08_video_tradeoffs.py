@@ -38,7 +38,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         return style.empty(params, "no setting in this grid beside those of Figure 2")
     figure, grid = style.panels(params, 1, PANELS, style.TEXT, 2.2)
     for axes, setting in zip(grid[0], settings, strict=False):
-        for arm in curves.pair(params):
+        for arm in params.comparison.arms:
             points = curves.curve(rows, "gamma", "rmse", split="test", arm=arm, **setting)
             curves.draw(axes, points, arm, curves.state(cells, experiment="video", arm=arm, **setting))
         curves.draw_references(axes, rows, setting["dataset"], setting["model"], ("identity",))
@@ -64,7 +64,7 @@ def chosen(cells: pd.DataFrame, params: Params) -> list[dict]:
     turn = (beyond - within).abs().dropna().rename("turn").reset_index()
     setting = [column for column in PAIR if column != "seed"]
     turn = turn.groupby(setting, as_index=False)["turn"].mean()
-    arms = [params.comparison.ours, params.comparison.baseline]
+    arms = params.comparison.arms
     best = select(best_depth(cells), eps=float(params.eps))
     best = best[best["arm"].isin(arms)][setting]
     shown = best[best.duplicated()]  # by both arms
