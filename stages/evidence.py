@@ -1,7 +1,7 @@
 """python -m stages.evidence: a finished run on real data to data/evidence; no stage of the DAG."""
 
 from descent import config, errors
-from descent.report.publishing import publish
+from descent.published.publishing import publish
 
 
 def main() -> None:

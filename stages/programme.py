@@ -3,7 +3,7 @@
 import sys
 
 from descent import config, errors
-from descent.report import rerun
+from descent.published import rerun
 
 
 def main(*words: str) -> None:

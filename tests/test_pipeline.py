@@ -196,6 +196,7 @@ def test_imports_go_downwards_and_in_no_circle() -> None:
         "arms",
     ]
     order += ["models", "shifts", "analysis", "runner", "tasks", "inference", "costs", "figures", "report"]
+    order += ["published"]
     for file in (SOURCE / "descent").rglob("*.py"):
         parts = file.relative_to(SOURCE / "descent").with_suffix("").parts
         if parts[0] == "__init__" or parts[-1] in ("schema", "problem"):

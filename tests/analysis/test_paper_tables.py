@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from descent.analysis import paper_tables as paper
-from descent.report.markdown import listed, pipe
-from descent.report.paper_section import section
+from descent.published.markdown import listed, pipe
+from descent.published.paper_section import section
 
 ROWS = [  # model, layers, epsilon, dataset, constrained, unconstrained
     ("DUST", 3, 0.0, "A", 20.0, 20.0),

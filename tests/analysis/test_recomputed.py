@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from descent.analysis import grounds, parts, sensitivity
-from descent.report import programme
+from descent.analysis import grounds, sensitivity
+from descent.published import parts, programme
 from tests.analysis import second
 from tests.report.conftest import ROOT
 

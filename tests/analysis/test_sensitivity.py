@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from descent.analysis import parts, sensitivity
+from descent.analysis import sensitivity
 from descent.analysis.select import select
-from descent.report import programme
+from descent.published import parts, programme
 
 ROOT = Path(__file__).parents[2] / "data/evidence"
 EFFECTS = {("avenue", 3): 1.0, ("avenue", 5): 2.0, ("ucsd", 3): 3.0, ("ucsd", 5): 4.0, ("ucsd", 7): 90.0}

@@ -10,7 +10,7 @@ from descent.analysis.select import TRAINED, TRANSFER, select
 from descent.cells import headline
 from descent.config import Params
 from descent.errors import UserError
-from descent.report import published
+from descent.published import of_results
 from tests.fakes.results import INTENSITY, change, fake_results
 
 NAMES = {"avenue", "ucsd", "shanghaitech"}
@@ -67,11 +67,11 @@ def test_a_cell_that_diverged_scores_as_the_zero_map_on_what_it_is_tested_on(par
 def test_what_is_published_is_the_matrix_of_the_headline_level(params: Params) -> None:
     every = fake_results(params)
     assert select(every, experiment="video")["eps"].nunique() > 2, "other levels are there"
-    found, alone = published.transferred(every, params), transfer.of_headline(every, params)
+    found, alone = of_results.transferred(every, params), transfer.of_headline(every, params)
     assert set(alone["eps"]) == {headline(params, "video"), 0.0} and "zero" in set(alone["arm"])
     pd.testing.assert_frame_equal(found, transfer.matrix(alone, params))
     assert found["rmse"].notna().all() and list(found) == transfer.COLUMNS
-    none = published.transferred(every[every["shift"] != TRANSFER], params)
+    none = of_results.transferred(every[every["shift"] != TRANSFER], params)
     assert none.empty and list(none) == transfer.COLUMNS
 
 

@@ -14,7 +14,7 @@ import torch
 from descent.costs.devices import TABLE, processor
 from descent.io.folders import write_text
 from descent.io.processes import cores
-from descent.report.markdown import pipe
+from descent.published.markdown import pipe
 from descent.schema import Precision
 
 PAGE = Path("data/BENCH.md")

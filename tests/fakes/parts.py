@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis import cell_scores, effects, grounds, parts, scorecard
+from descent.analysis import cell_scores, effects, grounds, scorecard
 from descent.analysis.summary import cells_table
-from descent.report import evidence
+from descent.published import parts, run_folder
 from tests.fakes.evidence import real_params
 
 PARTS = ("small-00000001", "small-00000002")
@@ -22,7 +22,7 @@ def published(results: pd.DataFrame, folder: Path, changes: dict[str, object] | 
     cells_table(results, real_params()).to_csv(folder / "cells.csv", index=False)
     cell_scores.table(results).to_csv(folder / "scores.csv", index=False)
     (folder / "data.sha256").write_text("".join(f"{'0' * 64}  {name}\n" for name in DATASETS))
-    (folder / "params.yaml").write_text(evidence.parameters(real_params(changes)))
+    (folder / "params.yaml").write_text(run_folder.parameters(real_params(changes)))
     return folder
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from descent.analysis import epochs, kinds
 from descent.analysis.summary import cells_table
 from descent.config import Params
-from descent.report import published, publishing, reproduction
+from descent.published import of_results, publishing, reproduction
 from tests.fakes.cards import card
 
 LITTLE = {
@@ -64,7 +64,7 @@ def run(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame) -> reproducti
         "controls": pd.DataFrame(
             [{"study": "controls", "arm": "penalty", "varied": "", "trained": 6, "lost": 1} | GAINS]
         ),
-        "shifts": published.shifts(made_up, params),
+        "shifts": of_results.shifts(made_up, params),
         "kinds": kinds.table(made_up, params),
         "epochs": epochs.table(made_up, params),
         "sensitivity": AVERAGES,

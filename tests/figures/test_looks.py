@@ -22,7 +22,7 @@ from descent.figures.beyond import (
 )
 from descent.figures.parts import catalogue, looks, style
 from descent.paths import LOOKS
-from descent.report import evidence
+from descent.published import run_folder
 from stages import publish
 from tests.fakes.looks import ATOMS, SIZE, write_looks
 from tests.fakes.results import change, fake_params, fake_results
@@ -198,7 +198,7 @@ def test_what_shows_single_inputs_is_never_published(entry: object, monkeypatch:
         files[0].parent.mkdir(parents=True)
         style.save(style.empty(PARAMS, "a sheet"), files[0])
         catalogue.write_sidecar(catalogue.sidecar(own, PARAMS), files)
-    assert [file.name for file in evidence.pictures(PARAMS)] == ["fig03_depth.png"]
+    assert [file.name for file in run_folder.pictures(PARAMS)] == ["fig03_depth.png"]
 
 
 def test_the_readmes_pictures_show_single_inputs_of_generated_data_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from dvc.repo import Repo
 
 from descent.io import core_yaml
 from descent.models.parts.inputs import VideoInputs
-from descent.report.markdown import anchor
+from descent.published.markdown import anchor
 from tests.newcomer import readme
 
 SOUGHT = ("What it costs", "My own data", "My own model, arm, shift, figure", "Use a trained model", "What failed")

@@ -5,13 +5,10 @@ With the pairs these facts are published, and the scorecard follows from the two
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from descent.analysis import preconditions
 from descent.analysis.case import Case
@@ -119,18 +116,6 @@ def load(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     facts = pd.read_csv(folder / "facts.csv", dtype=words).fillna(dict.fromkeys(words, ""))
     pairs = pd.read_parquet(folder / "pairs.parquet")
     return pairs, facts if "dataset" in facts else _of_each(facts, pairs)
-
-
-def parameters(folder: Path) -> dict[str, Any]:
-    """What the params.yaml of a published part says, as it stands there; config.Params may ask more of it."""
-    file = folder / "params.yaml"
-    return _read(file, file.stat().st_mtime_ns)
-
-
-@cache
-def _read(file: Path, changed: int) -> dict[str, Any]:
-    """Its values, read once: every claim asks some twenty published parts what they are."""
-    return yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
 
 
 def _of_each(facts: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:

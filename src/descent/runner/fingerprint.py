@@ -20,6 +20,7 @@ CARRIES = (
     "descent.figures",
     "descent.io",
     "descent.paths",
+    "descent.published",
     "descent.report",
     "descent.runner",
     "descent.schema",

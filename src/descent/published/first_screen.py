@@ -1,0 +1,224 @@
+"""What the README begins with, and the page beside the published parts on what it rests on, in Markdown."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from descent.analysis.verdicts import NOT_TESTED, REPRODUCED, VERDICTS
+from descent.config import Params
+from descent.published import (
+    by_noise,
+    each_part,
+    gray_levels,
+    judged,
+    judged_alone,
+    parts,
+    sections,
+    solver,
+    trained,
+)
+from descent.published.markdown import linked, listed
+
+LEGEND = (
+    "*ERM*: plain training, the last layer's loss alone. A gain is positive where constrained training is better "
+    "than ERM, a price where it is worse. *Out of distribution*: test noise above that of training. *Its number*: "
+    "worked out from the paper's tables, over all test noise. *Effect, margin or bound*: what would matter, fixed "
+    "before the runs (a mean where models differ in it). *p*: corrected for six claims (Holm). *Setting*: a data "
+    "set, model and depth. *Not tested*: one of the protocol's preconditions does not hold."
+)
+SEEN = (
+    "the primary claims: effects with 95 % intervals in multiples of what matters, and those of the paper's tables"
+)
+MODELS = "the primary claims and each of their models: estimates with 95 % intervals, and the paper's values"
+BRIEF = (
+    "A gain is positive where constrained training is better, a price where it is worse; in brackets the 95 % "
+    "interval. A mean over more than three settings (a data set, model and depth each) is trimmed: without the "
+    "largest and smallest quarter. *In its tables*: so trimmed, over all test noise, of its UT alone, whose arms "
+    "have equal capacity; *outside*: not where one more of our seeds is expected. *Matters*: fixed before the "
+    "runs. *Reproduced*: a gain above zero and as large as what matters, or a price below it; *reversed*: a gain "
+    "below zero; *not reproduced*: a price above what matters; each by its interval, and with p < .05 after a "
+    "correction for six claims. *No effect of interest*: the whole 90 % interval is smaller than what matters. "
+    "*Cannot tell*: none of these."
+)
+FEW = (
+    "Of a share of settings, that it lies above 90 % takes 36 settings to tell, all of them: *cannot tell* of "
+    "fewer says nothing against it."
+)
+UNTESTED = "*Not tested*: a precondition that was fixed before the runs does not hold."
+UNCOUNTED = "Models of runs that were announced to be judged alone are not counted here."
+PARTS = "README.md"  # beside the published parts
+REASONS = """What the verdicts on the first screen of the [README](../../README.md) rest on, of all parts of
+profile `{profile}`; written by `make evidence` from the tables in the folders beside this file. How claims are
+judged: [PROTOCOL.md](PROTOCOL.md); the numbers: `claims.csv` and `sensitivity.csv`."""
+
+
+def first_screen(
+    card: pd.DataFrame,
+    models: pd.DataFrame,
+    averages: pd.DataFrame,
+    cells: pd.DataFrame,
+    folders: Sequence[Path],
+    otherwise: str,
+    params: Params,
+) -> str:
+    """How many primary claims are reproduced; a picture of them, the verdicts with a legend, what their means hide
+    first (depths, test noise, another solver), whether the loss descends, and the scope.
+
+    Args:
+        card, models: the scorecard, and its claims on each model alone.
+        averages: sensitivity.table of what they were judged from.
+        cells: summary.cells_table of all parts.
+        folders: where the runs are published, relative to the README; beside them the protocol and the picture.
+        otherwise: a sentence on the same settings with another solver (otherwise.sentence).
+    """
+    primary, own = _primary(card, models)
+    place = folders[0].parent.as_posix()
+    beneath = [
+        judged.by_depth(primary, averages),
+        by_noise.across(by_noise.found(folders, params), primary, own, params),
+        otherwise,
+        trained.descent(cells, each_part.resting(primary, own), params),
+    ]
+    paragraphs = [
+        _outcome(primary),
+        f"![{SEEN}]({place}/fig_verdicts.png)",
+        judged.brief(primary.assign(why=_short(primary, own, f"{place}/{PARTS}", params))),
+        BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else ""),
+        "\n".join(f"- {words}" for words in beneath if words),
+        f"{_scope(primary, own, params)} [What the verdicts rest on]({place}/{PARTS}): every model, data set, "
+        "setting and published part by itself, what the means hide, and what was left out; [how claims are "
+        f"judged]({place}/PROTOCOL.md).",
+    ]
+    return "\n\n".join(filter(None, paragraphs))
+
+
+def behind(
+    card: pd.DataFrame,
+    models: pd.DataFrame,
+    averages: pd.DataFrame,
+    cells: pd.DataFrame,
+    folders: Sequence[Path],
+    apart: Sequence[Path],
+    params: Params,
+) -> str:
+    """The page beside the published parts: the verdicts in full and what their means hide (settings, margins,
+    models left out, other shifts), descent and constraints, each model alone, each part, gains at one learning
+    rate, other averages and each setting, errors by test noise and in gray levels.
+
+    Args:
+        card, models, averages, cells, folders: as of first_screen.
+        apart: the folders of runs that are judged alone.
+    """
+    primary, own = _primary(card, models)
+    below = "#each-model-alone-and-what-keeps-it-out-of-a-claim"
+    brief = primary.assign(why=_short(primary, own, below, params))
+    aside = [
+        each_part.counted(folders),
+        each_part.not_counted(folders, params),
+        each_part.by_rate([*folders, *apart], params),
+    ]
+    hidden = [
+        judged.apart(primary, averages, params),
+        each_part.margins(folders, primary, own, params),
+        judged.left_out(card, models, params),
+        judged.shifts(card),
+        judged_alone.sentence(apart, params),
+    ]
+    solved = solver.by_setting(cells, params)
+    held_to = [
+        trained.held_in_all(solver.by_setting(trained.each_once(cells), params), params),
+        trained.solvers(folders, each_part.resting(primary, own), params),
+        trained.constraints(solver.by_tolerance(cells, params), params),
+        trained.holding(solved, params),
+    ]
+    named = _published(folders, apart, params)
+    chapters = {
+        "The primary claims": f"{judged.claims(brief, brief['verdict'].tolist())}\n\n{LEGEND}\n\n"
+        f"![{MODELS}](fig_forest.png)",
+        "What their means hide": "\n".join(f"- {words}" for words in hidden if words),
+        "The other claims, exploratory": _others(card[card["group"] != "primary"]),
+        "Not tested": judged.untested(card, params),
+        "Beside them": "\n\n".join(filter(None, aside)),
+        "The published parts": f"{named}\n\nTrained: {trained.compared(cells, params)}.",
+        "Descent": trained.descending(cells, params) + (f" {UNCOUNTED}" if apart else ""),
+        "Constraints": "\n\n".join(filter(None, held_to)),
+        "Each model alone, and what keeps it out of a claim": judged.models_alone(card, own, params),
+        "Each published part, and each data set of one that has several, by itself": each_part.table(
+            [*folders, *apart], params
+        ),
+        "Other averages, and each setting": judged.averages(primary, averages, solved, params),
+    }
+    chapters |= {
+        "By test noise": by_noise.tables(by_noise.found(folders, params), params),
+        "In gray levels": gray_levels.table(cells, params),
+    }
+    texts = [f"## {title}\n\n{text}" for title, text in chapters.items() if text]
+    return "\n\n".join(["# What the verdicts rest on", REASONS.format(profile=params.profile), *texts]) + "\n"
+
+
+def _others(card: pd.DataFrame) -> str:
+    """The claims that are not primary and could be tested; empty where there are none."""
+    told = judged.claims(card, [verdict for verdict in VERDICTS if verdict != NOT_TESTED])
+    shares = (card["kind"] == "share") & (card["verdict"] != NOT_TESTED)
+    return f"{told}\n\n{FEW}" if shares.any() else told
+
+
+def _published(folders: Sequence[Path], apart: Sequence[Path], params: Params) -> str:
+    """Links to the parts, and what of them no longer counts where another part holds it too."""
+    named, alone = (listed([linked(folder) for folder in own]) for own in (folders, apart))
+    gone = sorted(parts.replaced(folders)) if len(folders) > 1 else []
+    told = listed([params.in_words(f"{model} on {data} in {folders[n].name}") for data, model, n in gone])
+    left = f" Not counted in what a longer or better tuned part holds too: {told}." if gone else ""
+    return f"{named}." + left + (f" Judged alone: {alone}." if apart else "")
+
+
+def _primary(card: pd.DataFrame, models: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    primary = card[card["group"] == "primary"]
+    return primary, models[models["claim"].str.startswith(tuple(primary["claim"]))]
+
+
+def _outcome(primary: pd.DataFrame) -> str:
+    """How many of the paper's primary claims are reproduced, what became of the others, and from how much."""
+    tested = primary[primary["verdict"] != NOT_TESTED]
+    if tested.empty:
+        return (
+            f"**None of the paper's {len(primary)} primary claims could be tested on real data yet.** Below is "
+            "why, and what each model shows alone."
+        )
+    size = f"up to {int(tested['settings'].max())} settings and {int(tested['seeds'].max())} seeds a claim"
+    counts = tested["verdict"].value_counts()
+    others = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS[1:] if verdict in counts]
+    others += [f"{rest} {NOT_TESTED}"] if (rest := len(primary) - len(tested)) else []
+    reproduced = counts.get(REPRODUCED, 0)
+    be = "is" if reproduced == 1 else "are"
+    return (
+        f"**Of the paper's claims {len(primary)} were chosen as primary before the runs; {reproduced or 'none'} "
+        f"{be} reproduced on real data**{''.join(f', {other}' for other in others)} ({size})."
+    )
+
+
+def _scope(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
+    """The models and data sets that the verdicts rest on."""
+    tested = primary.loc[primary["verdict"] != NOT_TESTED, "claim"]
+    left = own[own["claim"].isin(tested) & (own["why"].fillna("") == "")]
+    words = []
+    for model, rows in left.groupby("model", sort=False):
+        sets = dict.fromkeys(", ".join(rows["datasets"]).split(", "))
+        words.append(f"{sections.weighted(params, model)} on {params.in_words(listed(list(sets)))}")
+    return (
+        f"Scope of what was tested: {'; '.join(words)}; samples of the data sets, two CPU cores." if words else ""
+    )
+
+
+def _short(primary: pd.DataFrame, own: pd.DataFrame, page: str, params: Params) -> list[str]:
+    """Why each claim was not tested: where several models were left out, how many, and where their reasons are."""
+    fails = own.assign(fails=own["why"].fillna("") != "").groupby("claim")["fails"].all()
+    models = own.groupby("claim")["model"].nunique()
+    told = zip(primary["claim"], primary["why"].fillna(""), primary["verdict"], strict=True)
+    return [
+        f"none of its {models[claim]} models meets the preconditions, [why]({page})"
+        if verdict == NOT_TESTED and fails.get(claim, False) and models[claim] > 1
+        else params.in_words(why)
+        for claim, why, verdict in told
+    ]

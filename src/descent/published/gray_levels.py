@@ -1,0 +1,75 @@
+"""Errors of video as they are, in gray levels, beside the verdicts' mean of log-ratios.
+
+The protocol averages ln(RMSE) over the test noise, so that every level counts alike; the mean of the RMSE itself
+is ruled by the highest levels. Where arms cross between levels, the two may differ in sign.
+"""
+
+import numpy as np
+import pandas as pd
+
+from descent.analysis.controls import over_seeds
+from descent.analysis.lost import truth
+from descent.analysis.select import SETTING, select
+from descent.analysis.wording import UNKNOWN
+from descent.config import Params
+from descent.published.markdown import pipe
+
+MEASURES = {"out": "rmse_out_of_distribution", "in": "rmse_in_distribution"}
+TOLD = (
+    "RMSE of both arms in gray levels (0 to 255), the mean over test noise and seeds; *fewer*: by how much our "
+    "arm's is lower than ERM's; *of the mean*: the logarithm of the ratio of these means, where claims average "
+    "logarithms over the levels. 95 % intervals of the seeds alone; in brackets pairs, less those "
+    "of which a cell diverged."
+)
+
+
+def paired(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """A row for each pair of trained cells of video's grids that did not diverge: SETTING and `seed`, for `in` and
+    `out` the mean RMSE of `ours_<>` and `theirs_<>` (0 to 255), `fewer_<>`, theirs less ours, and `ratio_<>`,
+    ln(theirs / ours).
+
+    Args:
+        cells: summary.cells_table.
+    """
+    own = select(cells, experiment="video")
+    own = own[own["trained"].astype(bool) & ~truth(own["diverged"])]
+    key = [*SETTING, "seed"]
+    arms = [
+        select(own, arm=arm).astype(dict.fromkeys(MEASURES.values(), float))[[*key, *MEASURES.values()]]
+        for arm in params.comparison.arms
+    ]
+    both = arms[0].merge(arms[1], on=key, suffixes=("_ours", "_theirs")).set_index(key)
+    columns = {}
+    for word, measure in MEASURES.items():
+        ours, theirs = both[f"{measure}_ours"], both[f"{measure}_theirs"]
+        columns |= {f"ours_{word}": ours, f"theirs_{word}": theirs}
+        columns |= {f"fewer_{word}": theirs - ours, f"ratio_{word}": np.log(theirs / ours)}
+    return pd.DataFrame(columns).dropna().reset_index()
+
+
+def table(cells: pd.DataFrame, params: Params) -> str:
+    """A row for each setting of video; empty where there is none.
+
+    Args:
+        cells: as of `paired`.
+    """
+    pairs = paired(cells, params)
+    if pairs.empty:
+        return ""
+    names = [f"{what}_{word}" for word in MEASURES for what in ("ours", "theirs", "fewer", "ratio")]
+    rows = []
+    for row in over_seeds(pairs, names, by=SETTING).to_dict("records"):
+        place = [params.label(row["dataset"]), params.label(row["model"])]
+        words = [*place, row["layers"], f"{row['eps']:g} ({row['ours_out_seeds']:.0f})"]
+        for word in MEASURES:
+            words += [f"{row[f'theirs_{word}']:.2f}", f"{row[f'ours_{word}']:.2f}"]
+            words += [_interval(row, f"fewer_{word}", 1.0, ""), _interval(row, f"ratio_{word}", 100.0, " %")]
+        rows.append(words)
+    of = [f"{what}, {where}" for where in MEASURES for what in ("ERM", "ours", "fewer", "of the mean")]
+    return f"{TOLD}\n\n{pipe(['data set', 'model', 'L', 'eps', *of], rows)}"
+
+
+def _interval(row: dict, name: str, times: float, unit: str) -> str:
+    numbers = (times * row[key] for key in (name, f"{name}_low", f"{name}_high"))
+    middle, low, high = (UNKNOWN if np.isnan(value) else f"{value:+.2f}" for value in numbers)
+    return f"{middle}{unit} [{low}, {high}]"

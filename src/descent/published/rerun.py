@@ -1,0 +1,178 @@
+"""Published parts once more: which the verdicts rest on, what they cost here, and each as an experiment of DVC.
+
+A part is the params.yaml that is published beside it. It runs in a folder of its own (`dvc exp run --temp`), so
+that this checkout's results stay as they are (its params.yaml is the part's until DVC has ended, which takes it
+from there), and takes what is finished from this checkout's store: it may be stopped at any time.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import dvc.api
+import pandas as pd
+import yaml
+from filelock import FileLock, Timeout
+
+from descent import inventory
+from descent.analysis.wording import written
+from descent.config import Params
+from descent.costs import devices
+from descent.costs.parts import Costs, Part
+from descent.costs.table import duration, total
+from descent.errors import UserError
+from descent.io.folders import write_text
+from descent.published import files, parts, programme
+from descent.published.run_folder import ROOT
+
+FILE = Path("params.yaml")
+KEPT = Path("params.yaml.kept")  # the user's, while FILE is a part's; git ignores it
+MARK = f"# of a published part, while `make programme` runs it: change {KEPT}, which is yours\n"
+CARD = "data/scorecard.csv"
+ALL = "all"  # that the primary claims are judged on
+COLUMNS = f"{'part':<18}{'cells':>6}{'to do':>6}{'training':>10}{'scoring':>10}  what it holds"
+
+
+def chosen(params: Params, words: Sequence[str]) -> list[Path]:
+    """The published parts of these names; of `all`, or without any, those that the primary claims are judged on.
+
+    They are of the profile in use or, where of that none is judged together, as of the demo, of the first that has
+    some; by name any that was judged alone.
+
+    Raises:
+        UserError: no such part, or none at all.
+    """
+    for profile in dict.fromkeys((params.profile, *params.profiles)):
+        together, alone = programme.parted(ROOT, profile)
+        if together:
+            break
+    known = {folder.name: folder for folder in (*together, *alone)}
+    if missing := [word for word in words if word not in {ALL, *known}]:
+        raise UserError(f"{ROOT} has no part {missing[0]}; it has {', '.join(known) or 'none'}")
+    if named := [known[word] for word in words if word != ALL]:
+        return named
+    if not together:
+        raise UserError(f"{ROOT} has no published part that claims are judged on: check the project out whole")
+    return parts.resting(together)
+
+
+def of_part(folder: Path, here: Params) -> Params:
+    """A part's parameters, with this host's device and its user's copies of the data sets.
+
+    Raises:
+        UserError: copies are missing.
+    """
+    where = {"local_data": str(Path(here.local_data).resolve()), "device": here.device}
+    found = files.params(folder).model_copy(update=where)
+    inventory.present(found)
+    return found
+
+
+def estimated(asked: dict[Path, Params]) -> Iterable[tuple[str, Part | None]]:
+    """The estimate line by line as it is known, each beside the part that it is of."""
+    sums = []
+    for number, (folder, params) in enumerate(asked.items()):
+        device, places, factor, told = devices.at_hand(params)
+        if not number:
+            yield f"profile {params.profile}, {told}", None
+            yield COLUMNS, None
+        found = total([*Costs(params, device, places).parts()])
+        found = replace(found, name=folder.name, training=factor * found.training, scoring=factor * found.scoring)
+        sums.append(found)
+        yield f"{_line(found)}  {_holds(params)}", found
+    yield _line(total(sums)), None
+
+
+def run(folder: Path, params: Params) -> None:
+    """The experiment `again-<part>`; params.yaml is the part's while it runs, and then as it was.
+
+    What it was lies in KEPT meanwhile, from where the next run takes it if this one is killed; what a user changes
+    meanwhile stays.
+
+    Raises:
+        UserError: it ended before its end, and what it said stands above; or another runs here.
+    """
+    with _alone():
+        _run(folder, params)
+
+
+def _run(folder: Path, params: Params) -> None:
+    before = FILE.read_text(encoding="utf-8")
+    values = files.values(folder) | {"local_data": params.local_data, "device": params.device}
+    words = ["exp", "run", "--temp", "--force", "--name", experiment(folder)]
+    asked = MARK + yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+    write_text(KEPT, before)
+    try:
+        write_text(FILE, asked)
+        ended = subprocess.run([sys.executable, "-m", "dvc", *words], check=False).returncode
+    finally:
+        if FILE.read_text(encoding="utf-8") == asked:
+            KEPT.replace(FILE)
+        KEPT.unlink(missing_ok=True)
+    if ended:
+        raise UserError(f"{folder.name} did not end; what is finished is kept: run the same command again")
+
+
+def restore() -> None:
+    """Put back the user's params.yaml, which a run that was killed has left in KEPT.
+
+    Raises:
+        UserError: another runs here; or FILE is no part's any more, and whose it is only its user knows.
+    """
+    if not KEPT.exists():
+        return
+    with _alone():
+        if FILE.exists() and not FILE.read_text(encoding="utf-8").startswith(MARK):
+            raise UserError(
+                f"a run of `make programme` was killed and {FILE} has been changed since; what it was before that "
+                f"run is {KEPT}: move it back, or remove it"
+            )
+        KEPT.replace(FILE)
+        print(f"{FILE} is yours again, which a run that was killed had left in {KEPT}")
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Two at a time would take each other's params.yaml for the user's."""
+    try:
+        with FileLock(f"{KEPT}.lock", timeout=0):
+            yield
+    except Timeout:
+        raise UserError("another `make programme` runs in this checkout: wait for its end") from None
+
+
+def experiment(folder: Path) -> str:
+    """The name of a part's experiment."""
+    return f"again-{folder.name}"
+
+
+def compared(folder: Path) -> Iterable[str]:
+    """Of every claim that the part tells a number of: the published one and that of the experiment."""
+    here = pd.read_csv(StringIO(dvc.api.read(CARD, rev=experiment(folder)))).set_index("claim")
+    there = files.table(folder, "claims").set_index("claim").dropna(subset="estimate")
+    for claim, row in there.iterrows():
+        own = here.loc[claim]
+        told = [f"{written(one['estimate'], row['unit'])} {one['verdict']}" for one in (row, own)]
+        yield f"{claim:<24}published {told[0]:<32}here {told[1]}"
+
+
+def left(parts_left: Sequence[Part]) -> str:
+    """How long these take."""
+    return duration(sum(part.training + part.scoring for part in parts_left))
+
+
+def _line(part: Part) -> str:
+    times = "".join(f"{duration(seconds):>10}" for seconds in (part.training, part.scoring))
+    return f"{part.name:<18}{part.cells:>6}{part.missing:>6}{times}"
+
+
+def _holds(params: Params) -> str:
+    said = []
+    for task in ("video", "text", "lm"):
+        section = getattr(params, task)
+        said += [f"{', '.join(section.models)} on {', '.join(section.datasets)}"] if section.datasets else []
+    return "; ".join(said)

@@ -1,0 +1,108 @@
+"""Parts that hold the same cells: the one that trained or tuned for longer counts in place of the other."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from descent.analysis import scorecard
+from descent.errors import UserError
+from descent.published import parts
+from tests.fakes.evidence import Made, real_params
+from tests.fakes.parts import GAIN, PARTS, judged, published
+
+
+@pytest.mark.slow
+def test_what_was_said_of_seeds_that_are_replaced_is_said_no_more(results: pd.DataFrame, tmp_path: Path) -> None:
+    few = (results["dataset"] == "ucsd") & (results["model"] == "dust_shared") & (results["seed"] > 6)
+    folders = [published(results[~few], tmp_path / PARTS[0])]
+    assert judged(folders).loc["video_ood", "why"] == "7 seeds, and 8 are needed"
+    folders.append(published(twice(layers=(3,), datasets=("ucsd",)), tmp_path / PARTS[1]))
+    row = judged(folders).loc["video_ood"]
+    assert (row["why"], row["seeds"], row["settings"]) == ("", 8, 4)
+
+
+@pytest.mark.slow
+def test_what_two_parts_trained_for_as_long_is_refused(results: pd.DataFrame, tmp_path: Path) -> None:
+    folders = [published(results, tmp_path / name) for name in PARTS]
+    match = "small-00000001 and small-00000002 both hold .* on .*, trained and tuned for as long: remove the part"
+    with pytest.raises(UserError, match=match):
+        parts.joined(folders)
+    with pytest.raises(UserError, match=match):
+        parts.counting(folders)
+
+
+@pytest.fixture(scope="module")
+def again() -> pd.DataFrame:
+    """DUST a second time, and the other way round."""
+    return Made().video(gain=-GAIN, models=("dust_shared",), layers=(3,)).table()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("longer", ["first", "second"])
+def test_the_part_that_trained_a_model_for_longer_counts_in_its_place(
+    results: pd.DataFrame, again: pd.DataFrame, longer: str, tmp_path: Path
+) -> None:
+    """The whole run of what counts is the reference; of the part that is replaced the other model stays."""
+    old, new = (rows.assign(epochs=rows["metric"] == "epoch") for rows in (results, again))
+    more = new if longer == "second" else old
+    more["value"] = more["value"].mask(more["epochs"], more["value"] * 4)
+    old, new = (rows.drop(columns="epochs") for rows in (old, new))
+    folders = [published(old, tmp_path / PARTS[0]), published(new, tmp_path / PARTS[1])]
+    kept = old[old["model"] != "dust_shared"]
+    whole = pd.concat([kept, new], ignore_index=True) if longer == "second" else old
+    expected = scorecard.scorecard(whole, real_params()).set_index("claim")
+    pd.testing.assert_frame_equal(judged(folders), expected)
+    counted = parts.counting(folders)
+    of_dust = counted[(counted["model"] == "dust_shared") & counted["trained"]]
+    assert set(of_dust["part"]) == {1 if longer == "second" else 0}
+    assert set(counted[counted["model"] == "ut"]["part"]) == {0}
+    gone = {(dataset, "dust_shared", 0 if longer == "second" else 1) for dataset in ("avenue", "ucsd")}
+    assert parts.replaced(folders) == gone
+
+
+@pytest.mark.slow
+def test_of_equally_long_parts_the_one_with_more_trials_counts(
+    results: pd.DataFrame, again: pd.DataFrame, tmp_path: Path
+) -> None:
+    folders = [published(results, tmp_path / PARTS[0]), published(again, tmp_path / PARTS[1])]
+    tried = {"constrained": (1, 3), "unconstrained": (9, 3)}  # of an arm in either part: the fewer count
+    for part, folder in enumerate(folders):
+        own = [
+            {"dataset": dataset, "model": "dust_shared", "arm": arm, "seeds": seeds[part]}
+            for dataset in ("avenue", "ucsd")
+            for arm, seeds in tried.items()
+        ]
+        pd.DataFrame(own).to_csv(folder / "trials.csv", index=False)
+    row = judged(folders).loc["video_ood"]
+    assert row["settings"] == 4 and abs(row["estimate"]) < GAIN / 2
+    assert judged(folders[:1]).loc["video_ood", "estimate"] == pytest.approx(GAIN, abs=0.01)
+
+
+@pytest.mark.slow
+def test_a_longer_part_that_lacks_settings_of_the_other_is_refused(results: pd.DataFrame, tmp_path: Path) -> None:
+    """Else they would be gone without a word."""
+    folders = [published(results, tmp_path / PARTS[0]), published(twice(layers=(5,)), tmp_path / PARTS[1])]
+    with pytest.raises(UserError, match="small-00000001 holds settings of dust_shared on avenue that a part"):
+        parts.joined(folders)
+
+
+@pytest.mark.slow
+def test_of_a_model_a_data_set_that_was_not_trained_for_longer_stays(
+    results: pd.DataFrame, tmp_path: Path
+) -> None:
+    longer = twice(layers=(3,), datasets=("ucsd",), gain=-3 * GAIN)
+    folders = [published(results, tmp_path / PARTS[0]), published(longer, tmp_path / PARTS[1])]
+    assert parts.replaced(folders) == {("ucsd", "dust_shared", 0)}
+    row = judged(folders).loc["video_ood"]
+    assert row["settings"] == 4
+    effects_of = parts.joined(folders)[0].query("claim == 'video_ood' and resample == 0")
+    gains = effects_of.groupby(["dataset", "model"])["effect"].mean()
+    assert gains["ucsd", "dust_shared"] == pytest.approx(-3 * GAIN, abs=0.01)
+    assert gains.drop(("ucsd", "dust_shared")).to_numpy() == pytest.approx([GAIN] * 3, abs=0.01)
+
+
+def twice(**what: object) -> pd.DataFrame:
+    """DUST for twice the epochs."""
+    rows = Made().video(models=("dust_shared",), **what).table()
+    return rows.assign(value=rows["value"].mask(rows["metric"] == "epoch", rows["value"] * 2))

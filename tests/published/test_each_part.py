@@ -1,0 +1,45 @@
+"""What published parts say by themselves: what another part replaces is named, and in no count."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from descent.analysis import effects, grounds, scorecard
+from descent.analysis.summary import cells_table
+from descent.published import each_part, parts, run_folder
+from tests.fakes.evidence import Made, real_params
+
+SHOWN = ("video_ood", "video_cost")
+
+
+def published(folder: Path, rows: pd.DataFrame, **changes: object) -> Path:
+    """A part with the tables that this reads."""
+    params = real_params({"video.datasets": sorted(set(rows["dataset"])), "text.datasets": ["imdb"], **changes})
+    pairs = effects.pairs(rows, params)
+    folder.mkdir()
+    grounds.save(pairs, facts := grounds.facts(pairs, rows, params), folder)
+    scorecard.judged(pairs, facts).to_csv(folder / "claims.csv", index=False)
+    cells_table(rows, params).to_csv(folder / "cells.csv", index=False)
+    scorecard.by_dataset(rows, params).to_csv(folder / "datasets.csv", index=False)
+    scorecard.by_model(pairs, facts).to_csv(folder / "models.csv", index=False)
+    (folder / "params.yaml").write_text(run_folder.parameters(params))
+    return folder
+
+
+@pytest.mark.slow
+def test_what_another_part_replaces_is_told_of_its_data_set_and_counted_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = Made().video(models=("ut",), layers=(3,)).table()
+    folders = [published(tmp_path / "small-1", rows), tmp_path / "small-2"]
+    monkeypatch.setattr(parts, "gone", lambda folders: {})
+    assert each_part.not_counted(folders, real_params()) == ""
+    whole = each_part.counted(folders)
+    assert "give 6 more verdicts" in whole, "two claims, of all data sets and of each"
+    monkeypatch.setattr(parts, "gone", lambda folders: {claim: {("ucsd", "ut", 0)} for claim in SHOWN})
+    told = each_part.not_counted(folders, real_params())
+    assert told.count("small-1 (UT on UCSD) on") == 4, "two claims, of all data sets, and of UCSD"
+    assert "Avenue" not in told
+    assert "give 2 more verdicts" in each_part.counted(folders), "those of Avenue stay"
+    assert each_part.table(folders, real_params()).count("| small-1 |") == 6

@@ -1,0 +1,162 @@
+"""The verdicts' models solved otherwise: which cells are laid beside which, and by how much they gain more."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from descent.analysis import effects
+from descent.analysis.claims import CLAIMS
+from descent.analysis.select import select
+from descent.analysis.verdicts import LEVEL, Estimate
+from descent.published import otherwise, parts
+from tests.fakes.evidence import Made, real_params
+from tests.fakes.parts import published
+from tests.fakes.results import change
+
+SEEDS, SETTINGS, TESTED = 8, 4, 40
+SETTING = ("dataset", "model", "layers")
+CAP = {f"objectives.constrained.models.{model}.R0": 6.0 for model in ("ut", "dust")}
+SHARED = {"models.dust.arms": {}}  # a pair of equal capacity
+LAST = 5  # the deeper of the two depths
+
+
+def made(gain: float, cost: float = 0.03, **of: tuple[str, ...]) -> pd.DataFrame:
+    """Each gain has draws of its own."""
+    cells = Made(SEEDS, noise=0.01)
+    cells._generator = np.random.default_rng(round(1000 + 1000 * gain))
+    return cells.video(gain, cost, **({"datasets": ("ucsd",)} | of)).table()
+
+
+@pytest.fixture(scope="module")
+def counts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return published(made(-0.05), tmp_path_factory.mktemp("counts") / "small-00000001", SHARED)
+
+
+def beside(counts: Path, *apart: Path) -> otherwise.Found:
+    return otherwise.beside(*parts.joined([counts]), [counts], apart, real_params())
+
+
+def told(counts: Path, *apart: Path) -> dict[str, list[list[str]]]:
+    """The cells of the rows of each claim's table."""
+    found = otherwise.tables(beside(counts, *apart), real_params())
+    chapters = found.split("\n\n") if found else []
+    cells = [
+        [[word.strip() for word in line.strip("|").split(" | ")] for line in table.split("\n")[2:]]
+        for table in chapters[1::2]
+    ]
+    return dict(zip(chapters[::2], cells, strict=True))
+
+
+def by_hand(results: pd.DataFrame, claim: str) -> np.ndarray:
+    """The effects of a claim: settings, seeds, resamples."""
+    own = select(effects.pairs(results, real_params()), claim=claim).sort_values(["resample", "seed"])
+    return np.stack([rows["effect"].to_numpy().reshape(-1, SEEDS).T for _, rows in own.groupby(list(SETTING))])
+
+
+def words(value: float, low: float, high: float) -> str:
+    return f"{100 * value:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
+
+
+def test_all_settings_have_the_claims_mean_and_each_its_own_with_the_difference_by_seed(
+    counts: Path, tmp_path: Path
+) -> None:
+    solved = made(0.02, cost=0.01)
+    change(solved, 0.0, experiment="video", arm="constrained", layers=LAST, seed=0, metric="feasible")
+    change(solved, 1.0, experiment="video", arm="constrained", model="ut", layers=LAST, seed=1, metric="diverged")
+    found = told(counts, published(solved, tmp_path / "small-00000002", SHARED | CAP))
+    assert len(found) == 2, "of the claims about video the gain and the price"
+    for rows, claim in zip(found.values(), ("video_ood", "video_cost"), strict=True):
+        mean, *alone = rows
+        assert len(alone) == SETTINGS and mean[2] == f"all {SETTINGS}, trimmed mean"
+        assert {row[1] for row in rows} == {"R0 = 6"}
+        assert mean[0] == "[small-00000002](small-00000002/REPORT.md) / [small-00000001](small-00000001/REPORT.md)"
+        there, here = (by_hand(results, claim) for results in (made(-0.05), solved))
+        middle = [stats.trim_mean(effect, 0.25, axis=0) for effect in (there, here)]
+        for column, effect in zip((3, 4), middle, strict=True):
+            estimate = Estimate.of(effect, TESTED)
+            assert mean[column] == words(estimate.value, *estimate.interval(LEVEL))
+        for row, first, second in [(mean, *middle), *zip(alone, there, here, strict=True)]:
+            gained = (second - first)[:, 0]
+            assert row[5] == words(gained.mean(), *stats.ttest_1samp(gained, 0.0).confidence_interval(LEVEL))
+        cells = SEEDS * SETTINGS
+        assert mean[6:] == [f"{cells} / {cells - 3} of {cells}", f"0 / 1 of {2 * cells}"]
+        deep = [row[6:] for row in alone if f"L = {LAST}" in row[2]]
+        assert deep == [["8 / 7 of 8", "0 / 0 of 16"], ["8 / 6 of 8", "0 / 1 of 16"]]
+        assert alone[0][2] == "DUST on UCSD, L = 3"
+
+
+def test_two_parts_of_one_solver_make_up_the_mean_together(counts: Path, tmp_path: Path) -> None:
+    halves = [
+        published(made(0.02, models=(model,)), tmp_path / f"small-0000000{n}", SHARED | CAP)
+        for n, model in enumerate(("ut", "dust"), 2)
+    ]
+    rows = next(iter(told(counts, *halves).values()))
+    assert rows[0][2] == "all 4, trimmed mean" and "small-00000002](" in rows[0][0] and "3](" in rows[0][0]
+    rows = next(iter(told(counts, halves[0]).values()))
+    part = "2 of 4, trimmed mean"
+    assert [row[2] for row in rows] == [part, *(f"UT on UCSD, L = {depth}" for depth in (3, LAST))]
+    other = published(
+        made(0.02, models=("dust",)), tmp_path / "small-00000004", SHARED | {"objectives.constrained.margin": 0.1}
+    )
+    rows = next(iter(told(counts, halves[0], other).values()))
+    assert [row[1] for row in rows] == ["R0 = 6"] * 3 + ["margin = 0.1"] * 3
+    assert [row[2] for row in rows[::3]] == [part, part], "two solvers have no mean in common"
+
+
+def test_what_two_parts_solve_alike_is_told_of_each(counts: Path, tmp_path: Path) -> None:
+    folders = [
+        published(made(gain), tmp_path / f"small-0000000{n}", SHARED | CAP) for n, gain in ((2, 0.02), (3, 0.0))
+    ]
+    found = told(counts, *folders)
+    assert len(found) == 2
+    for rows in found.values():
+        first, second = rows[: SETTINGS + 1], rows[SETTINGS + 1 :]
+        assert all("small-00000002](" in row[0] for row in first) and first[0][2] == "all 4, trimmed mean"
+        assert all("small-00000003](" in row[0] for row in second) and [r[2] for r in second] == [
+            r[2] for r in first
+        ]
+
+
+def test_the_sentence_has_the_means_of_the_table_and_none_of_a_single_setting(
+    counts: Path, tmp_path: Path
+) -> None:
+    folder = published(made(0.02, models=("ut",)), tmp_path / "small-00000002", SHARED | CAP)
+    said = otherwise.sentence(beside(counts, folder), "RUNS.md")
+    cap = real_params().objective("constrained", "ucsd", "ut")["R0"]
+    assert said.startswith(f"**With R0 = 6 in place of {cap:g}** (2 of 4 settings): *Video: ")
+    assert "](RUNS.md#the-models-behind-the-verdicts-solved-otherwise)" in said and cap != 6
+    for (claim, solvers), rows in zip(beside(counts, folder).items(), told(counts, folder).values(), strict=True):
+        assert solvers and f"*{CLAIMS[claim].short}*: {rows[0][4]} %, in the verdict {rows[0][3]}" in said
+    alone = published(made(0.02, models=("ut",), layers=(3,)), tmp_path / "small-00000003", SHARED | CAP)
+    found = beside(counts, alone)
+    assert otherwise.tables(found, real_params()) and otherwise.sentence(found, "RUNS.md") == ""
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"models.ut.step_scale": 2.0, "models.dust.step_scale": 2.0},
+        {"profiles.demo.video.epochs": 99},
+        {"training.clip_norm": 7.0},
+        {"video.evaluation.noise_draws": 7},
+    ],
+    ids=str,
+)
+def test_what_differs_in_more_than_our_solver_is_laid_beside_nothing(
+    counts: Path, tmp_path: Path, more: dict[str, object]
+) -> None:
+    assert told(counts, published(made(0.02), tmp_path / "small-00000002", SHARED | CAP | more)) == {}
+
+
+def test_neither_are_other_seeds_nor_what_is_solved_alike(counts: Path, tmp_path: Path) -> None:
+    assert told(counts, published(made(0.02), tmp_path / "small-00000002", SHARED)) == {}, (
+        "nothing is solved otherwise"
+    )
+    moved = made(0.02)
+    moved["seed"] += moved["layers"].gt(0).astype(int)
+    assert told(counts, published(moved, tmp_path / "small-00000003", SHARED | CAP)) == {}
+    fewer = made(0.02)
+    assert told(counts, published(fewer[fewer["seed"] < 6], tmp_path / "small-00000004", SHARED | CAP)) == {}
