@@ -1,11 +1,12 @@
 """DUST, the deep unfolded sequential transformer: eq. (74)-(76) with A = I and coupled weights (C.4)."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Literal, NamedTuple
 
 import torch
 from jaxtyping import Float
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 from torch import Tensor, nn
 from torch.nn.functional import softshrink
 
@@ -20,14 +21,25 @@ INPUTS = "patches"
 
 
 class Settings(Schema):
-    """c is step_scale * |D|^2, of the initial or the current D; kappa the share of attention in the half step."""
+    """c is step_scale * |D|^2, of the initial or the current D; kappa the share of attention in the half step.
+
+    The threshold lambda_1 / c is a number of the codes, or, of the dictionary, in inverse proportion to |D_l|, as
+    the codes of one estimate are.
+    """
 
     dictionaries: Literal["shared", "per_layer"]
     attention: Literal["dictionary", "dct"]
     step_scale: Positive
     step: Literal["initial", "current"] = "initial"  # which runs published before there was another do not hold
     threshold: NonNegative
+    threshold_of: Literal["codes", "dictionary"] = "codes"  # as step
     kappa: Annotated[float, Field(ge=0, le=1)]
+
+    @model_validator(mode="after")
+    def _follows(self) -> "Settings":
+        if self.threshold_of == "dictionary" and self.step == "initial":
+            raise ValueError("threshold_of: dictionary is of steps that follow it too: set step: current")
+        return self
 
 
 class Budget(VideoBudget):
@@ -54,7 +66,8 @@ class DUST(Denoiser):
     parameters: one (`shared`) or one a layer, initialised as the DCT. c is the constant step_scale * |D_init|_2^2
     or, with `current`, that of each D_l as training has it. (76) without S is then a step of descent on
     |Y - H D_l^T|^2 whatever training does, as the unrolled algorithm asks (1/c below 2 / |D_l|_2^2); the constant
-    asks it of the start alone.
+    asks it of the start alone. A threshold that does not follow D_l then leaves training a way to do without it: a
+    small D_l has large codes. `shrink` is told c over that of the start, by which one may follow.
     """
 
     def __init__(
@@ -63,7 +76,7 @@ class DUST(Denoiser):
         layers: int,
         dictionary: Float[Tensor, "pixels atoms"],
         shared: bool,
-        shrink: Callable[[Tensor], Tensor],
+        shrink: Callable[[Tensor, Tensor | float], Tensor],
         step_scale: float = 1.0,
         kappa: float = 1.0,
         fixed_attention: bool = False,
@@ -82,7 +95,7 @@ class DUST(Denoiser):
         # Unbound once: each indexing would cost its own zero-filled gradient of all dictionaries.
         times = self.layers if self.shared else 1
         dictionaries, steps = self.dictionaries.unbind(1) * times, self._steps() * times
-        codes = self.shrink(per_cell(noisy / steps[0], dictionaries[0]))
+        codes = self.shrink(per_cell(noisy / steps[0], dictionaries[0]), steps[0] / self.c)
         states = [SparseState(codes, per_cell(codes, dictionaries[0].mT))]
         for dictionary, c in zip(dictionaries, steps, strict=True):
             states.append(self._layer(dictionary, c, noisy, states[-1]))
@@ -115,12 +128,28 @@ class DUST(Denoiser):
         codes = self._half_step(weights, state.codes)
         signal = self._half_step(weights, signal)
         # c divides what is left and not its codes: those are more, and a tensor c would carry them out of bf16.
-        codes = self.shrink(codes + per_cell((noisy - signal) / c, dictionary))
+        codes = self.shrink(codes + per_cell((noisy - signal) / c, dictionary), c / self.c)
         return SparseState(codes, per_cell(codes, dictionary.mT))
 
     def _half_step(self, weights: Tensor, tokens: Tensor) -> Tensor:
         mixed = weights @ tokens
         return mixed if self.kappa == 1 else (1 - self.kappa) * tokens + self.kappa * mixed
+
+
+def fixed(threshold: float, codes: Tensor, longer: Tensor | float) -> Tensor:
+    """The soft threshold of a number, whatever the dictionary."""
+    return softshrink(codes, threshold)
+
+
+def following(threshold: float, codes: Tensor, longer: Tensor) -> Tensor:
+    """The soft threshold in inverse proportion to |D_l|: with it and steps that follow, D_l times a number is the
+    same layer.
+
+    Args:
+        longer: c over that of the start, which is |D_l|^2 over that of the start.
+    """
+    edge = (threshold * longer.rsqrt()).to(codes.dtype)
+    return codes - codes.clamp(-edge, edge)
 
 
 def build(settings: Settings, budget: Budget, inputs: VideoInputs, layers: int, seeds: Sequence[int]) -> DUST:
@@ -130,7 +159,7 @@ def build(settings: Settings, budget: Budget, inputs: VideoInputs, layers: int, 
         layers=layers,
         dictionary=dct(inputs.patch**2, budget.atoms),
         shared=settings.dictionaries == "shared",
-        shrink=lambda codes: softshrink(codes, settings.threshold),
+        shrink=partial(following if settings.threshold_of == "dictionary" else fixed, settings.threshold),
         step_scale=settings.step_scale,
         kappa=settings.kappa,
         fixed_attention=settings.attention == "dct",

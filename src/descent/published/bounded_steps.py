@@ -79,7 +79,14 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     kinds = cells[KIND].drop_duplicates().to_dict("records")
     said = [kind | _said(own, **kind, times=times[kind["experiment"]], digests=digests) for kind in kinds]
     cells = cells.merge(pd.DataFrame(said), on=KIND)
-    once = [*ALIKE, "arm", "solver", "bounded", "lr"]  # what a study shares with the grid, or a model with another
+    once = [
+        *ALIKE,
+        "arm",
+        "solver",
+        "bounded",
+        "threshold_of",
+        "lr",
+    ]  # what a study shares with the grid, or a model with another
     return cells.drop_duplicates(once)[[*once, "experiment", "varied", "model", "part", "lost", *GAINS]]
 
 
@@ -96,7 +103,8 @@ def _said(
         "size": own.video.frame.size,
         "epochs": own.epochs(model, times),
         "bounded": own.model_settings(model, arm).get("step") == "current",
-        "alike": comparable.shape(own, dataset, model, arm, digests, but=("step",)),
+        "threshold_of": own.model_settings(model, arm).get("threshold_of", "codes"),
+        "alike": comparable.shape(own, dataset, model, arm, digests, but=("step", "threshold_of")),
         "solver": json.dumps(comparable.without(own.objective(arm, dataset, model), "lr", "R0"), sort_keys=True),
     }
 
