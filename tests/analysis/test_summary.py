@@ -103,7 +103,13 @@ def test_a_hole_in_the_sweep_leaves_the_means_missing(params: Params, results: p
 
 @pytest.mark.parametrize(
     ("losses", "expected"),
-    [([9, 5, 4, 3], True), ([1, 5, 4, 3], True), ([9, 5, 5, 3], False), ([9, 5, 6, 3], False)],
+    [
+        ([9, 5, 4, 3], True),
+        ([1, 5, 4, 3], True),
+        ([9, 5, 5, 3], False),
+        ([9, 5, 6, 3], False),
+        ([9, 5, float("inf"), 3], False),
+    ],
 )
 def test_descending_is_strict_and_starts_at_the_capped_layer(
     params: Params, results: pd.DataFrame, losses: list[float], expected: bool

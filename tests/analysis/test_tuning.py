@@ -34,8 +34,8 @@ TRIED = [
     cell("unconstrained", 0.004, 1.0, 0.3),
     cell("unconstrained", 0.002, 0.5, 0.9),
     cell("unconstrained", 0.001, 4.0, 0.0),
-    cell("constrained", 0.002, 9.0, experiment="video"),
-    cell("unconstrained", 0.004, 9.0, experiment="video"),
+    cell("constrained", 0.002, 9.0, experiment="video") | {"seed": 8},
+    cell("unconstrained", 0.004, 9.0, experiment="video") | {"seed": 8},
 ]
 
 
@@ -76,6 +76,20 @@ def test_arms_with_as_many_trials_at_unlike_rates_were_not_tuned_alike() -> None
     again = TRIED[1] | {"seed": 101}
     assert said(*TRIED, again) == begin + "0.004 (2) of constrained, 0.004 (1) of unconstrained"
     assert said(*TRIED, again, again | {"arm": "unconstrained"}) == ""
+
+
+def test_trials_of_unlike_seeds_or_of_those_that_are_compared_were_no_trials() -> None:
+    def said(*rows: dict) -> str:
+        return tuning.uneven(pd.DataFrame(rows), fake_params(), "ut")
+
+    other = [row | {"seed": 101} if row["arm"] == "unconstrained" else row for row in TRIED[:8]]
+    assert said(*other) == "the arms of ut were tried with unlike seeds"
+    seed = TRIED[0]["seed"]
+    assert (
+        said(*TRIED[:9], TRIED[9] | {"seed": seed}) == f"rates of ut were tried with seeds that pairs have: {seed}"
+    )
+    assert said(*TRIED[:9], TRIED[9] | {"seed": seed, "dataset": "avenue"}) == "", "of other data they are others"
+    assert said(*TRIED[:9], TRIED[9] | {"seed": seed, "arm": "replay"}) == "", "an arm that is not compared"
 
 
 def test_a_study_of_rates_trains_every_arm_at_every_rate_and_changes_nothing_else() -> None:

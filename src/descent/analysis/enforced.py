@@ -20,7 +20,7 @@ def enforced(case: Case) -> str:
 
     Feasible: the row `feasible`; or, where h(u) = rho / 2 |u|^2 relaxes the problem, so that u settles at lambda /
     rho, the same with v_l - lambda_l / rho in place of v_l, a margin asked for as in training, and multipliers
-    that have settled.
+    that have settled. Slacks that start again with every epoch never get there, and forgive nothing.
     """
     if not case.claim.enforced:
         return ""
@@ -63,7 +63,8 @@ def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
     for place, cell in cells.iterrows():
         dataset, model, arm, *_, varied, _ = place
         problem = params.problem(dataset, model, _overrides(case, arm, varied), of=arm)
-        if problem.resilience == "none" or not cell["multiplier_oscillation"] <= SETTLED:
+        settles = problem.resilience == "decay" or (problem.resilience == "slacks" and not problem.restart)
+        if not settles or not cell["multiplier_oscillation"] <= SETTLED:
             continue
         rows = table.loc[[place]]
         left = rows["violation"] - _slack(rows, cell["rho"], problem)

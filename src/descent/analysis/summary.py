@@ -215,4 +215,8 @@ def _descending(losses: pd.DataFrame, first: pd.Series) -> pd.Series:
     from_cap = losses.join(first.rename("first"), on=CELL)
     from_cap = from_cap[from_cap["layer"] >= from_cap["first"]].sort_values("layer")
     steps = from_cap.groupby(CELL)["value"].diff().dropna()
-    return (steps < 0).groupby([from_cap.loc[steps.index, key] for key in CELL]).all()
+    falls = (steps < 0).groupby([from_cap.loc[steps.index, key] for key in CELL]).all()
+    # A layer whose loss is no finite number has no row, and what lies about it is no step.
+    cells = from_cap.groupby(CELL).agg(layers_there=("layer", "size"), first=("first", "first"))
+    whole = cells["layers_there"] == cells.index.get_level_values("layers") - cells["first"] + 1
+    return falls & whole.reindex(falls.index)

@@ -51,7 +51,7 @@ def trials(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
 def uneven(cells: pd.DataFrame, params: Params, model: str) -> str:
     """P6: why the two arms of the comparison were not tuned alike, as far as the trials are listed; else empty.
 
-    Alike: as many trials, and at the same rates with as many seeds each.
+    Alike: as many trials, and at the same rates with the same seeds, of which no pair has one.
     """
     found = trials(select(cells, model=model), params)
     columns = ["dataset", "layers", "eps", "lr", "seeds"]
@@ -66,6 +66,27 @@ def uneven(cells: pd.DataFrame, params: Params, model: str) -> str:
     if ours != theirs:
         told = ", ".join(f"{' '.join(_rates(own - (ours & theirs)))} of {arm}" for arm, own in tried.items())
         return f"the arms of {model} tried unlike rates, or unlike numbers of seeds (in brackets): {told}"
+    return _seeds(cells, params, model)
+
+
+def _seeds(cells: pd.DataFrame, params: Params, model: str) -> str:
+    """P6 of the seeds of the trials."""
+    own = select(cells, model=model)
+    own = own[own["arm"].isin(params.comparison.arms)]
+    tried = own[own["experiment"].str.startswith(RATES)]
+    by_arm = [
+        set(select(tried, arm=arm)[["dataset", "layers", "eps", "lr", "seed"]].itertuples(index=False, name=None))
+        for arm in params.comparison.arms
+    ]
+    if by_arm[0] != by_arm[1]:
+        return f"the arms of {model} were tried with unlike seeds"
+    grid = own[own["experiment"].isin(TASKS)]
+    shared = set(tried[["dataset", "seed"]].itertuples(index=False, name=None)) & set(
+        grid[["dataset", "seed"]].itertuples(index=False, name=None)
+    )
+    if shared:
+        seeds = ", ".join(map(str, sorted({seed for _, seed in shared})))
+        return f"rates of {model} were tried with seeds that pairs have: {seeds}"
     return ""
 
 

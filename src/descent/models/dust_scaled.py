@@ -8,7 +8,7 @@ from descent.models.dust import Budget, Settings, build, width
 
 __all__ = ["Budget", "Settings", "build", "width"]
 
-LABEL = "DUST, bounded steps, threshold that follows"
+LABEL = "DUST, scaled"
 TASK = "video"
 INPUTS = "patches"
 LIKE = "dust"

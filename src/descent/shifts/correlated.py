@@ -19,7 +19,8 @@ SEES = "pictures"
 
 
 class Settings(Shift):
-    """length: the smoothing's deviation in pixels; neighbours d apart correlate by exp(-d^2 / (4 length^2)).
+    """length: the smoothing's deviation in pixels; neighbours d apart correlate by exp(-d^2 / (4 length^2)), of
+    lengths of a pixel and more.
 
     At 32 the noise of a patch is all but one number; around it as much is drawn as the square of the length says.
     """

@@ -122,6 +122,15 @@ def test_a_problem_that_is_not_relaxed_gets_no_such_allowance(text: pd.DataFrame
     assert "0 of 8" in why(text, "text_ood", strict)
 
 
+@pytest.mark.parametrize("restart", [True, False])
+def test_slacks_that_start_again_with_every_epoch_forgive_nothing(text: pd.DataFrame, restart: bool) -> None:
+    """They never get to lambda / rho."""
+    change(text, 0.0, arm="constrained", metric="feasible")
+    own = "objectives.constrained.models.distilbert"
+    params = real_params({f"{own}.resilience": "slacks", f"{own}.restart": restart})
+    assert ("0 of 8" in why(text, "text_ood", params)) == restart
+
+
 def test_a_study_that_relaxes_nothing_gets_no_allowance_where_the_grid_is_relaxed() -> None:
     """The objective of the study's cells is the study's: of `resilience: none` there is no slack to settle."""
     params = real_params({"study.alpha.overrides": {"resilience": "none"}})

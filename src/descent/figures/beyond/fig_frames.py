@@ -66,6 +66,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         wspace=0.04,
         hspace=(ROW - 1) * 3 / (2 + GAP),  # a share of the mean height of a row
     )
+    of = rf"{style.name(model)}, $L={depth - 1}$, first seed; above each picture its PSNR in dB"
+    figure.text(LEFT / style.TEXT, 1 - 0.02 / height, of, va="top", fontsize=SMALL + 1)
     for place, (dataset, found, level) in enumerate(blocks):
         rows = [
             [figure.add_subplot(grid[3 * place + row, column]) for column in range(depth + 4)] for row in (0, 1)

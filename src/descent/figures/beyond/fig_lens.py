@@ -44,7 +44,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     for [axes], (arm, own) in zip(grid, known.items(), strict=True):
         _draw(axes, own, arm)
         axes.set_title(f"{style.name(model)}, {style.name(arm)}", color=style.color(arm))
-    axes.set_xlabel("the response, token by token")
+    axes.set_xlabel("the response, token by token; bold: the layer has it; colour: its probability, from 0 to 1")
     return figure
 
 
