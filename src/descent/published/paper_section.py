@@ -58,19 +58,14 @@ def _collapsed(video: pd.DataFrame, text: pd.DataFrame) -> str:
     guessing = int(paper.collapsed_text(text).to_numpy().sum())
     return (
         f"**Collapsed runs.** Call a run of Table 3 collapsed where its RMSE is at least {paper.FACTOR:g} times "
-        "the "
-        "lowest of its model, data set and training level, over depths and arms. So "
-        f"{int(runs['constrained'].sum())} constrained and {int(runs['unconstrained'].sum())} unconstrained "
-        "runs are, "
-        f"of {models} alone; in {int(lost.sum())} settings it is the constrained run only, in {int(won.sum())} "
-        "the "
-        f"unconstrained one only. The largest RMSE is {video[paper.ARMS].max().max():.1f} of 255 gray levels, "
-        "the size "
-        "of the pictures themselves. Without these settings constrained is better in "
+        "the lowest of its model, data set and training level, over depths and arms. So "
+        f"{int(runs['constrained'].sum())} constrained and {int(runs['unconstrained'].sum())} unconstrained runs "
+        f"are, of {models} alone; in {int(lost.sum())} settings it is the constrained run only, in "
+        f"{int(won.sum())} the unconstrained one only. The largest RMSE is {video[paper.ARMS].max().max():.1f} of "
+        "255 gray levels, the size of the pictures themselves. Without these settings constrained is better in "
         f"{whole['better']} and worse in {whole['worse']} (p = {whole['p']:.2g}). Means over settings of this "
-        "table are "
-        f"governed by such runs; medians and counts are not. In Table 4 {guessing} runs lie at or below guessing "
-        f"(an area of {paper.RANGE:g} / classes, if the sweep ends at {paper.RANGE:g})."
+        f"table are governed by such runs; medians and counts are not. In Table 4 {guessing} runs lie at or below "
+        f"guessing (an area of {paper.RANGE:g} / classes, if the sweep ends at {paper.RANGE:g})."
     )
 
 
@@ -91,12 +86,10 @@ def _depth(video: pd.DataFrame) -> str:
         "factor are left out:\n\n"
         + pipe(["model", "L", *("all settings" if name == "all" else name for name in shown)], rows)
         + f"\n\nWith the factor {paper.FACTOR:g}: {'; '.join(words)}. In the paper a constrained DUST has a "
-        "dictionary for "
-        "every layer and its baseline one for all, so the arms differ in capacity, and the more so the deeper "
-        "they are; "
-        "nothing is said of such a difference for UT. The table alone cannot tell capacity from constraints. At "
-        "the "
-        "largest depth of DUST few settings are left and the median depends on the factor, as the columns show."
+        "dictionary for every layer and its baseline one for all, so the arms differ in capacity, and the more "
+        "so the deeper they are; nothing is said of such a difference for UT. The table alone cannot tell "
+        "capacity from constraints. At the largest depth of DUST few settings are left and the median depends on "
+        "the factor, as the columns show."
     )
 
 
@@ -110,8 +103,7 @@ def _size(text: pd.DataFrame) -> str:
     rows = [(row.dataset, row.model, f"{row.gain:+.2f}", row.settings) for row in gains.itertuples()]
     return (
         "**Gain by model, text.** Median of 100 ln(area constrained / area unconstrained); the models differ in "
-        "more than "
-        "their size (UT is trained from scratch, the others are pretrained):\n\n"
+        "more than their size (UT is trained from scratch, the others are pretrained):\n\n"
         + pipe(["data set", "model", "median gain", "settings"], rows)
     )
 
@@ -142,10 +134,9 @@ def _noise(video: pd.DataFrame, gammas: Iterable[float], sigmas: Mapping[str, fl
         "and its RMSE says nothing of the scale.\n\n"
         + pipe(["data set", "runs", "median RMSE", "range", "sigma implied", "sigma of our frames"], rows)
         + "\n\nsigma is the noise at gamma = 1 in units of [0, 1], if the paper's sweep had the mean of ours, "
-        f"{np.mean(levels):.3g} "
-        f"(its own is lost). The data sets' medians lie within {spread:.1f} %: one scale for all data sets fits "
-        "the table "
-        "better than each data set's own standard deviation, which is what the paper's words say."
+        f"{np.mean(levels):.3g} (its own is lost). The data sets' medians lie within {spread:.1f} %: one scale "
+        "for all data sets fits the table better than each data set's own standard deviation, which is what the "
+        "paper's words say."
     )
 
 
