@@ -62,7 +62,7 @@ def ista(noisy: np.ndarray, dictionaries: list[np.ndarray], c: float) -> list[np
 
 def make(shared: bool, **options: object) -> DUST:
     """A float64 stack whose dictionaries are random, another for each cell (and layer)."""
-    settings = {"shrink": lambda x, _: softshrink(x, THRESHOLD), "step_scale": 1.5} | options
+    settings = {"shrink": lambda x: softshrink(x, THRESHOLD), "step_scale": 1.5} | options
     model = DUST(CELLS, LAYERS, dct(PIXELS, ATOMS), shared, **settings).double()
     model.dictionaries.data = 0.4 * torch.randn(model.dictionaries.shape, generator=stream(1), dtype=torch.float64)
     return model
@@ -135,7 +135,7 @@ def test_one_linear_layer_is_affine_in_kappa() -> None:
     noisy = signal()
 
     def last(kappa: float) -> np.ndarray:
-        model = DUST(CELLS, 1, dct(PIXELS, ATOMS), True, shrink=lambda x, _: x, kappa=kappa).double()
+        model = DUST(CELLS, 1, dct(PIXELS, ATOMS), True, shrink=lambda x: x, kappa=kappa).double()
         return outputs(model, noisy)[-1]
 
     assert np.abs(last(1.0) - last(0.0)).max() > 0.1
@@ -165,7 +165,7 @@ def test_an_untrained_dust_descends_on_sparse_patches() -> None:
     codes = torch.randn(2, 29, 1, 64, generator=stream(3)) * (torch.rand(2, 29, 1, 64, generator=stream(4)) < 0.1)
     clean = per_cell(codes, dictionary.expand(2, -1, -1).mT).expand(-1, -1, 5, -1)
     noisy = clean + 0.1 * torch.randn(clean.shape, generator=stream(5))
-    model = DUST(2, LAYERS, dictionary, True, lambda x, _: softshrink(x, 0.01), step_scale=1.5)
+    model = DUST(2, LAYERS, dictionary, True, lambda x: softshrink(x, 0.01), step_scale=1.5)
     with torch.no_grad():
         f = torch.stack([squared_error(model.readout(x), clean) for x in model.states(noisy)], dim=1)
     assert (f[:, 1:] < f[:, :-1]).all()

@@ -1,6 +1,5 @@
 """Steps of DUST that follow their dictionaries: of the length that descent on the reconstruction allows."""
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import softshrink
 
-from descent.models.dust import DUST, fixed, following
+from descent.models.dust import DUST
 from descent.models.parts.layers import dct, largest
 from tests.models.test_dust import (
     ATOMS,
@@ -66,7 +65,7 @@ def test_current_steps_are_of_each_dictionary_as_it_is(shared: bool) -> None:
 
 
 def test_at_the_start_the_two_kinds_of_step_are_one() -> None:
-    options = {"shrink": lambda x, _: softshrink(x, THRESHOLD), "step_scale": 1.5}
+    options = {"shrink": lambda x: softshrink(x, THRESHOLD), "step_scale": 1.5}
     start = dct(16, 64).double()  # of float32 the two would differ by what a processor rounds
     models = [DUST(CELLS, LAYERS, start, False, current=current, **options) for current in (False, True)]
     noisy = torch.randn(CELLS, BATCH, TOKENS, 16, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
@@ -77,9 +76,7 @@ def test_at_the_start_the_two_kinds_of_step_are_one() -> None:
 @pytest.mark.parametrize("current", [False, True])
 def test_a_current_step_descends_on_the_reconstruction_whatever_training_did(current: bool) -> None:
     """Without attention and threshold; the constant step is too long for a dictionary three times as large."""
-    model = DUST(
-        CELLS, LAYERS, dct(PIXELS, ATOMS), True, shrink=lambda x, _: x, kappa=0.0, current=current
-    ).double()
+    model = DUST(CELLS, LAYERS, dct(PIXELS, ATOMS), True, shrink=lambda x: x, kappa=0.0, current=current).double()
     model.dictionaries.data *= 3
     noisy = signal()
     errors = np.array([np.square(found - noisy.numpy()).sum() for found in outputs(model, noisy)])
@@ -89,7 +86,7 @@ def test_a_current_step_descends_on_the_reconstruction_whatever_training_did(cur
 @pytest.mark.parametrize("current", [False, True])
 def test_in_bf16_codes_stay_there_and_step_lengths_are_those_of_float32(current: bool) -> None:
     """A c that is a tensor of float32 must not carry the iterates, the most numbers of a model, out of bf16."""
-    model = DUST(CELLS, LAYERS, dct(PIXELS, ATOMS), False, shrink=lambda x, _: x, step_scale=1.5, current=current)
+    model = DUST(CELLS, LAYERS, dct(PIXELS, ATOMS), False, shrink=lambda x: x, step_scale=1.5, current=current)
     model.dictionaries.data[..., 0] *= 3
     noisy = torch.randn(CELLS, BATCH, TOKENS, PIXELS, generator=torch.Generator().manual_seed(2))
     with torch.autocast("cpu", torch.bfloat16):
@@ -122,19 +119,31 @@ def test_with_a_threshold_that_follows_a_dictionary_times_a_number_is_the_same_n
     """With a fixed one a small dictionary, of which codes are large, does without any threshold."""
     noisy = signal()
 
-    def found(shrink: Callable, times: float) -> np.ndarray:
-        model = make(False, current=True, shrink=partial(shrink, 0.05))
+    def found(follows: bool, times: float) -> np.ndarray:
+        shrink = partial(softshrink, lambd=0.05)
+        model = make(False, current=True, follows=follows, shrink=shrink)
         model.dictionaries.data *= times
         return np.stack(outputs(model, noisy))
 
-    once = found(following, 1.0)
-    np.testing.assert_allclose(found(following, scale), once, atol=1e-9)
-    assert np.abs(found(fixed, scale) - found(fixed, 1.0)).max() > 1e-2 * np.abs(once).max()
+    once = found(True, 1.0)
+    np.testing.assert_allclose(found(True, scale), once, atol=1e-9)
+    assert np.abs(found(False, scale) - found(False, 1.0)).max() > 1e-2 * np.abs(once).max()
 
 
-def test_a_threshold_that_follows_is_the_fixed_one_at_the_start_and_shrinks_by_its_share_of_each_cell() -> None:
-    codes = torch.randn(2, 3, 4, 5, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
-    longer = torch.tensor([1.0, 4.0], dtype=torch.float64)[:, None, None, None]
-    found = following(0.6, codes, longer)
-    assert torch.equal(found[0], softshrink(codes[0], 0.6)) and torch.equal(found[1], softshrink(codes[1], 0.3))
-    assert following(0.6, codes.bfloat16(), longer).dtype == torch.bfloat16
+def test_a_threshold_that_follows_is_the_fixed_one_at_the_start_and_less_by_the_share_of_a_longer_dictionary() -> (
+    None
+):
+    """S of codes times r with a threshold t, divided by r, is S with t / r."""
+    start = dct(16, 64).double()
+    noisy = torch.randn(CELLS, BATCH, TOKENS, 16, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+
+    def first(times: float, threshold: float, follows: bool) -> torch.Tensor:
+        model = DUST(
+            CELLS, 1, start, True, partial(softshrink, lambd=threshold), 1.5, current=True, follows=follows
+        )
+        model.dictionaries.data *= times
+        return model.states(noisy)[0].codes
+
+    torch.testing.assert_close(first(1.0, 0.2, True), first(1.0, 0.2, False), atol=1e-6, rtol=0)
+    torch.testing.assert_close(first(2.0, 0.2, True), first(2.0, 0.1, False), atol=1e-6, rtol=0)
+    assert (first(2.0, 0.2, True) - first(2.0, 0.2, False)).abs().max() > 0.01

@@ -126,10 +126,11 @@ def test_the_sentence_has_the_means_of_the_table_and_none_of_a_single_setting(
     folder = published(made(0.02, models=("ut",)), tmp_path / "small-00000002", SHARED | CAP)
     said = otherwise.sentence(beside(counts, folder), "RUNS.md")
     cap = real_params().objective("constrained", "ucsd", "ut")["R0"]
-    assert said.startswith(f"**With R0 = 6 in place of {cap:g}** (2 of 4 settings): *Video: ")
+    assert said.startswith(f"**With R0 = 6 in place of {cap:g}** (2 of 4 settings): a gain of ")
     assert "](RUNS.md#the-models-behind-the-verdicts-solved-otherwise)" in said and cap != 6
     for (claim, solvers), rows in zip(beside(counts, folder).items(), told(counts, folder).values(), strict=True):
-        assert solvers and f"*{CLAIMS[claim].short}*: {rows[0][4]} %, in the verdict {rows[0][3]}" in said
+        what = {"gain": "gain", "cost": "price"}[CLAIMS[claim].kind]
+        assert solvers and f"a {what} of {rows[0][4]} % for {rows[0][3]}" in said
     alone = published(made(0.02, models=("ut",), layers=(3,)), tmp_path / "small-00000003", SHARED | CAP)
     found = beside(counts, alone)
     assert otherwise.tables(found, real_params()) and otherwise.sentence(found, "RUNS.md") == ""

@@ -19,6 +19,7 @@ BRIEF = {
     "are trials of a search": "seeds are trials",
     "unequal trials": "unequal trials",
     "tried unlike": "unequal trials",
+    "tried with": "unequal trials",
     "capacity": "unequal capacity",
     UNKNOWN_SIZE: "size unknown",
 }

@@ -48,6 +48,11 @@ class Claim:
     short: str = ""
 
     @property
+    def about(self) -> str:
+        """What a primary claim is about, in a word or two."""
+        return self.short.partition(":")[0]
+
+    @property
     def group(self) -> str:
         """The family in which Holm corrects it."""
         return "primary" if self.primary else "exploratory"

@@ -1,7 +1,6 @@
 """DUST, the deep unfolded sequential transformer: eq. (74)-(76) with A = I and coupled weights (C.4)."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Annotated, Literal, NamedTuple
 
 import torch
@@ -67,7 +66,8 @@ class DUST(Denoiser):
     or, with `current`, that of each D_l as training has it. (76) without S is then a step of descent on
     |Y - H D_l^T|^2 whatever training does, as the unrolled algorithm asks (1/c below 2 / |D_l|_2^2); the constant
     asks it of the start alone. A threshold that does not follow D_l then leaves training a way to do without it: a
-    small D_l has large codes. `shrink` is told c over that of the start, by which one may follow.
+    small D_l has large codes. With `follows` S is of codes times |D_l| over that of the start, and D_l times a
+    number is the same layer.
     """
 
     def __init__(
@@ -76,15 +76,16 @@ class DUST(Denoiser):
         layers: int,
         dictionary: Float[Tensor, "pixels atoms"],
         shared: bool,
-        shrink: Callable[[Tensor, Tensor | float], Tensor],
+        shrink: Callable[[Tensor], Tensor],
         step_scale: float = 1.0,
         kappa: float = 1.0,
         fixed_attention: bool = False,
         current: bool = False,
+        follows: bool = False,
     ) -> None:
         super().__init__()
         self.layers, self.shared, self.shrink, self.kappa = layers, shared, shrink, kappa
-        self.current, self.step_scale = current, step_scale
+        self.current, self.follows, self.step_scale = current, follows, step_scale
         self.c = step_scale * torch.linalg.matrix_norm(dictionary, 2).item() ** 2
         copies = dictionary.expand(cells, 1 if shared else layers, *dictionary.shape)
         self.dictionaries = nn.Parameter(copies.clone())
@@ -95,7 +96,7 @@ class DUST(Denoiser):
         # Unbound once: each indexing would cost its own zero-filled gradient of all dictionaries.
         times = self.layers if self.shared else 1
         dictionaries, steps = self.dictionaries.unbind(1) * times, self._steps() * times
-        codes = self.shrink(per_cell(noisy / steps[0], dictionaries[0]), steps[0] / self.c)
+        codes = self._shrunk(per_cell(noisy / steps[0], dictionaries[0]), steps[0])
         states = [SparseState(codes, per_cell(codes, dictionaries[0].mT))]
         for dictionary, c in zip(dictionaries, steps, strict=True):
             states.append(self._layer(dictionary, c, noisy, states[-1]))
@@ -128,28 +129,18 @@ class DUST(Denoiser):
         codes = self._half_step(weights, state.codes)
         signal = self._half_step(weights, signal)
         # c divides what is left and not its codes: those are more, and a tensor c would carry them out of bf16.
-        codes = self.shrink(codes + per_cell((noisy - signal) / c, dictionary), c / self.c)
+        codes = self._shrunk(codes + per_cell((noisy - signal) / c, dictionary), c)
         return SparseState(codes, per_cell(codes, dictionary.mT))
+
+    def _shrunk(self, codes: Tensor, c: Tensor | float) -> Tensor:
+        if not self.follows:
+            return self.shrink(codes)
+        size = (c / self.c).sqrt().to(codes.dtype)  # |D_l| over that of the start
+        return self.shrink(codes * size) / size
 
     def _half_step(self, weights: Tensor, tokens: Tensor) -> Tensor:
         mixed = weights @ tokens
         return mixed if self.kappa == 1 else (1 - self.kappa) * tokens + self.kappa * mixed
-
-
-def fixed(threshold: float, codes: Tensor, longer: Tensor | float) -> Tensor:
-    """The soft threshold of a number, whatever the dictionary."""
-    return softshrink(codes, threshold)
-
-
-def following(threshold: float, codes: Tensor, longer: Tensor) -> Tensor:
-    """The soft threshold in inverse proportion to |D_l|: with it and steps that follow, D_l times a number is the
-    same layer.
-
-    Args:
-        longer: c over that of the start, which is |D_l|^2 over that of the start.
-    """
-    edge = (threshold * longer.rsqrt()).to(codes.dtype)
-    return codes - codes.clamp(-edge, edge)
 
 
 def build(settings: Settings, budget: Budget, inputs: VideoInputs, layers: int, seeds: Sequence[int]) -> DUST:
@@ -159,11 +150,12 @@ def build(settings: Settings, budget: Budget, inputs: VideoInputs, layers: int, 
         layers=layers,
         dictionary=dct(inputs.patch**2, budget.atoms),
         shared=settings.dictionaries == "shared",
-        shrink=partial(following if settings.threshold_of == "dictionary" else fixed, settings.threshold),
+        shrink=lambda codes: softshrink(codes, settings.threshold),
         step_scale=settings.step_scale,
         kappa=settings.kappa,
         fixed_attention=settings.attention == "dct",
         current=settings.step == "current",
+        follows=settings.threshold_of == "dictionary",
     )
 
 

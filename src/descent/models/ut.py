@@ -50,7 +50,7 @@ def build(settings: Settings, budget: Budget, inputs: VideoInputs, layers: int, 
             layers=layers,
             dictionary=dct(pixels, budget.atoms),
             shared=not settings.decouple,
-            shrink=lambda codes, longer: torch.relu(codes),
+            shrink=torch.relu,
             step_scale=settings.step_scale,
             current=settings.step == "current",
         )

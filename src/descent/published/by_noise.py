@@ -8,7 +8,7 @@ import pandas as pd
 
 from descent.analysis.claims import CLAIMS
 from descent.analysis.select import SETTING, in_distribution, select
-from descent.analysis.verdicts import NOT_TESTED, trimmed
+from descent.analysis.verdicts import CANNOT_TELL, NOT_TESTED, trimmed
 from descent.analysis.wording import signed
 from descent.cells import headline
 from descent.components import TASKS
@@ -86,8 +86,10 @@ def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame, params:
             continue
         unit = " %" if row["unit"] == "percent" else " points"
         ends = [f"{signed(100 * means.iloc[end])}{unit} at gamma = {means.index[end]:g}" for end in (0, -1)]
-        told.append(f"*{claim.short}*: {ends[0]}, {ends[1]}{_turn(means)}")
-    return f"**By test noise**: {'; '.join(told)}." if told else ""
+        aside = f", *{CANNOT_TELL}* in all" if row["verdict"] == CANNOT_TELL else ""
+        level = f"training had {headline(params, claim.experiment):g}"
+        told.append(f"*{claim.about}* ({level}{aside}): {ends[0]}, {ends[1]}{_turn(means)}")
+    return f"**By test noise** gamma: {'; '.join(told)}." if told else ""
 
 
 def _turn(means: pd.Series) -> str:

@@ -1,6 +1,7 @@
 """What the README begins with, and the page beside the published parts on what it rests on, in Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -32,14 +33,14 @@ SEEN = (
 )
 MODELS = "the primary claims and each of their models: estimates with 95 % intervals, and the paper's values"
 BRIEF = (
-    "A gain is positive where constrained training is better, a price where it is worse; in brackets the 95 % "
-    "interval. A mean over more than three settings (a data set, model and depth each) is trimmed: without the "
-    "largest and smallest quarter. *In its tables*: so trimmed, over all test noise, of its UT alone, whose arms "
-    "have equal capacity; *outside*: not where one more of our seeds is expected. *Matters*: fixed before the "
-    "runs. *Reproduced*: a gain above zero and as large as what matters, or a price below it; *reversed*: a gain "
-    "below zero; *not reproduced*: a price above what matters; each by its interval, and with p < .05 after a "
-    "correction for six claims. *No effect of interest*: the whole 90 % interval is smaller than what matters. "
-    "*Cannot tell*: none of these."
+    "A gain is positive where constrained training is better, a price where it is worse (in the picture a price "
+    "is drawn to the left); in brackets the 95 % interval. A mean over more than three settings is trimmed: "
+    "without the largest and smallest quarter. *In its tables*: the same trimmed mean of the paper's UT, which "
+    "has as many weights either way, but over all test noise; *outside*: outside the range in which one more "
+    "seed of ours is expected (95 %). *Matters*: fixed before the runs. *Reproduced*: a gain above zero and as "
+    "large as what matters, or a price below it; *reversed*: a gain below zero; *not reproduced*: a price above "
+    "what matters; each by its interval, and with p < .05 after a correction for six claims. *No effect of "
+    "interest*: the whole 90 % interval is smaller than what matters. *Cannot tell*: none of these."
 )
 FEW = (
     "Of a share of settings, that it lies above 90 % takes 36 settings to tell, all of them: *cannot tell* of "
@@ -53,32 +54,55 @@ profile `{profile}`; written by `make evidence` from the tables in the folders b
 judged: [PROTOCOL.md](PROTOCOL.md); the numbers: `claims.csv` and `sensitivity.csv`."""
 
 
-def first_screen(
-    card: pd.DataFrame,
-    models: pd.DataFrame,
-    averages: pd.DataFrame,
-    cells: pd.DataFrame,
-    folders: Sequence[Path],
-    otherwise: str,
-    params: Params,
-) -> str:
+@dataclass(frozen=True)
+class Programme:
+    """What all published parts of a profile say.
+
+    Attributes:
+        folders: of the parts that are judged together, relative to the README; beside them protocol and pictures.
+        apart: of the runs that are judged alone.
+        card, models: the scorecard, and its claims on each model alone.
+        averages: what it was judged from, by other averages (sensitivity.table).
+        cells: those of the parts that are judged together (parts.counting).
+    """
+
+    params: Params
+    folders: Sequence[Path]
+    apart: Sequence[Path]
+    card: pd.DataFrame
+    models: pd.DataFrame
+    averages: pd.DataFrame
+    cells: pd.DataFrame
+
+    @property
+    def primary(self) -> pd.DataFrame:
+        """The primary claims."""
+        return self.card[self.card["group"] == "primary"]
+
+    @property
+    def own(self) -> pd.DataFrame:
+        """They and what varies them, on each model alone."""
+        return self.models[self.models["claim"].str.startswith(tuple(self.primary["claim"]))]
+
+    @property
+    def resting(self) -> set[tuple[str, str]]:
+        """The data sets and models that their verdicts rest on."""
+        return each_part.resting(self.primary, self.own)
+
+
+def first_screen(told: Programme, otherwise: str) -> str:
     """How many primary claims are reproduced; a picture of them, the verdicts with a legend, what their means hide
     first (depths, test noise, another solver), whether the loss descends, and the scope.
 
     Args:
-        card, models: the scorecard, and its claims on each model alone.
-        averages: sensitivity.table of what they were judged from.
-        cells: summary.cells_table of all parts.
-        folders: where the runs are published, relative to the README; beside them the protocol and the picture.
         otherwise: a sentence on the same settings with another solver (otherwise.sentence).
     """
-    primary, own = _primary(card, models)
-    place = folders[0].parent.as_posix()
+    params, primary, own, place = told.params, told.primary, told.own, told.folders[0].parent.as_posix()
     beneath = [
-        judged.by_depth(primary, averages),
-        by_noise.across(by_noise.found(folders, params), primary, own, params),
+        judged.by_depth(primary, told.averages),
+        by_noise.across(by_noise.found(told.folders, params), primary, own, params),
         otherwise,
-        trained.descent(cells, each_part.resting(primary, own), params),
+        trained.descent(told.cells, told.resting, params),
     ]
     paragraphs = [
         _outcome(primary),
@@ -93,68 +117,59 @@ def first_screen(
     return "\n\n".join(filter(None, paragraphs))
 
 
-def behind(
-    card: pd.DataFrame,
-    models: pd.DataFrame,
-    averages: pd.DataFrame,
-    cells: pd.DataFrame,
-    folders: Sequence[Path],
-    apart: Sequence[Path],
-    params: Params,
-) -> str:
+def behind(told: Programme) -> str:
     """The page beside the published parts: the verdicts in full and what their means hide (settings, margins,
     models left out, other shifts), descent and constraints, each model alone, each part, gains at one learning
-    rate, other averages and each setting, errors by test noise and in gray levels.
-
-    Args:
-        card, models, averages, cells, folders: as of first_screen.
-        apart: the folders of runs that are judged alone.
-    """
-    primary, own = _primary(card, models)
+    rate, other averages and each setting, errors by test noise and in gray levels."""
+    params, primary, own, every = told.params, told.primary, told.own, [*told.folders, *told.apart]
     below = "#each-model-alone-and-what-keeps-it-out-of-a-claim"
     brief = primary.assign(why=_short(primary, own, below, params))
     aside = [
-        each_part.counted(folders),
-        each_part.not_counted(folders, params),
-        each_part.by_rate([*folders, *apart], params),
+        each_part.counted(told.folders),
+        each_part.not_counted(told.folders, params),
+        each_part.by_rate(every, params),
     ]
-    hidden = [
-        judged.apart(primary, averages, params),
-        each_part.margins(folders, primary, own, params),
-        judged.left_out(card, models, params),
-        judged.shifts(card),
-        judged_alone.sentence(apart, params),
-    ]
-    solved = solver.by_setting(cells, params)
-    held_to = [
-        trained.held_in_all(solver.by_setting(trained.each_once(cells), params), params),
-        trained.solvers(folders, each_part.resting(primary, own), params),
-        trained.constraints(solver.by_tolerance(cells, params), params),
-        trained.holding(solved, params),
-    ]
-    named = _published(folders, apart, params)
+    solved = solver.by_setting(told.cells, params)
     chapters = {
         "The primary claims": f"{judged.claims(brief, brief['verdict'].tolist())}\n\n{LEGEND}\n\n"
         f"![{MODELS}](fig_forest.png)",
-        "What their means hide": "\n".join(f"- {words}" for words in hidden if words),
-        "The other claims, exploratory": _others(card[card["group"] != "primary"]),
-        "Not tested": judged.untested(card, params),
+        "What their means hide": "\n".join(f"- {words}" for words in _hidden(told)),
+        "The other claims, exploratory": _others(told.card[told.card["group"] != "primary"]),
+        "Not tested": judged.untested(told.card, params),
         "Beside them": "\n\n".join(filter(None, aside)),
-        "The published parts": f"{named}\n\nTrained: {trained.compared(cells, params)}.",
-        "Descent": trained.descending(cells, params) + (f" {UNCOUNTED}" if apart else ""),
-        "Constraints": "\n\n".join(filter(None, held_to)),
-        "Each model alone, and what keeps it out of a claim": judged.models_alone(card, own, params),
+        "The published parts": f"{_published(told)}\n\nTrained: {trained.compared(told.cells, params)}.",
+        "Descent": trained.descending(told.cells, params) + (f" {UNCOUNTED}" if told.apart else ""),
+        "Constraints": "\n\n".join(filter(None, _held_to(told, solved))),
+        "Each model alone, and what keeps it out of a claim": judged.models_alone(told.card, own, params),
         "Each published part, and each data set of one that has several, by itself": each_part.table(
-            [*folders, *apart], params
+            every, params
         ),
-        "Other averages, and each setting": judged.averages(primary, averages, solved, params),
-    }
-    chapters |= {
-        "By test noise": by_noise.tables(by_noise.found(folders, params), params),
-        "In gray levels": gray_levels.table(cells, params),
+        "Other averages, and each setting": judged.averages(primary, told.averages, solved, params),
+        "By test noise": by_noise.tables(by_noise.found(told.folders, params), params),
+        "In gray levels": gray_levels.table(told.cells, params),
     }
     texts = [f"## {title}\n\n{text}" for title, text in chapters.items() if text]
     return "\n\n".join(["# What the verdicts rest on", REASONS.format(profile=params.profile), *texts]) + "\n"
+
+
+def _hidden(told: Programme) -> Iterable[str]:
+    """What the means of the verdicts hide, a sentence each."""
+    said = [
+        judged.apart(told.primary, told.averages, told.params),
+        each_part.margins(told.folders, told.primary, told.own, told.params),
+        judged.left_out(told.card, told.models, told.params),
+        judged.shifts(told.card),
+        judged_alone.sentence(told.apart, told.params),
+    ]
+    return filter(None, said)
+
+
+def _held_to(told: Programme, solved: pd.DataFrame) -> Iterable[str]:
+    """How the constraints were asked for and how they hold, a paragraph or table each."""
+    yield trained.held_in_all(solver.by_setting(trained.each_once(told.cells), told.params), told.params)
+    yield trained.solvers(told.folders, told.resting, told.params)
+    yield trained.constraints(solver.by_tolerance(told.cells, told.params), told.params)
+    yield trained.holding(solved, told.params)
 
 
 def _others(card: pd.DataFrame) -> str:
@@ -164,18 +179,14 @@ def _others(card: pd.DataFrame) -> str:
     return f"{told}\n\n{FEW}" if shares.any() else told
 
 
-def _published(folders: Sequence[Path], apart: Sequence[Path], params: Params) -> str:
+def _published(told: Programme) -> str:
     """Links to the parts, and what of them no longer counts where another part holds it too."""
-    named, alone = (listed([linked(folder) for folder in own]) for own in (folders, apart))
+    folders = told.folders
+    named, alone = (listed([linked(folder) for folder in own]) for own in (folders, told.apart))
     gone = sorted(parts.replaced(folders)) if len(folders) > 1 else []
-    told = listed([params.in_words(f"{model} on {data} in {folders[n].name}") for data, model, n in gone])
-    left = f" Not counted in what a longer or better tuned part holds too: {told}." if gone else ""
-    return f"{named}." + left + (f" Judged alone: {alone}." if apart else "")
-
-
-def _primary(card: pd.DataFrame, models: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    primary = card[card["group"] == "primary"]
-    return primary, models[models["claim"].str.startswith(tuple(primary["claim"]))]
+    words = [told.params.in_words(f"{model} on {data} in {folders[n].name}") for data, model, n in gone]
+    left = f" Not counted in what a longer or better tuned part holds too: {listed(words)}." if gone else ""
+    return f"{named}." + left + (f" Judged alone: {alone}." if told.apart else "")
 
 
 def _outcome(primary: pd.DataFrame) -> str:
@@ -186,7 +197,8 @@ def _outcome(primary: pd.DataFrame) -> str:
             f"**None of the paper's {len(primary)} primary claims could be tested on real data yet.** Below is "
             "why, and what each model shows alone."
         )
-    size = f"up to {int(tested['settings'].max())} settings and {int(tested['seeds'].max())} seeds a claim"
+    settings, seeds = (int(tested[name].max()) for name in ("settings", "seeds"))
+    size = f"up to {settings} settings, a data set, model and depth each, and {seeds} seeds a claim"
     counts = tested["verdict"].value_counts()
     others = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS[1:] if verdict in counts]
     others += [f"{rest} {NOT_TESTED}"] if (rest := len(primary) - len(tested)) else []
@@ -206,9 +218,7 @@ def _scope(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
     for model, rows in left.groupby("model", sort=False):
         sets = dict.fromkeys(", ".join(rows["datasets"]).split(", "))
         words.append(f"{sections.weighted(params, model)} on {params.in_words(listed(list(sets)))}")
-    return (
-        f"Scope of what was tested: {'; '.join(words)}; samples of the data sets, two CPU cores." if words else ""
-    )
+    return f"Tested: {'; '.join(words)}." if words else ""
 
 
 def _short(primary: pd.DataFrame, own: pd.DataFrame, page: str, params: Params) -> list[str]:

@@ -185,7 +185,7 @@ def by_depth(card: pd.DataFrame, found: pd.DataFrame) -> str:
     for name, unit in units.items():
         if CLAIMS[name].kind != "gain" or not _disagree(own := _settings(found, name)):
             continue
-        words = f"*{CLAIMS[name].short}*: {_ranges(own, unit)}"
+        words = f"*{CLAIMS[name].about}*: {_ranges(own, unit)}"
         price = name.replace("_ood", "_cost")
         words += f", at a price of {_ranges(_settings(found, price), unit)}" if price in units else ""
         told.append(words)

@@ -109,8 +109,9 @@ def sentence(found: Found, page: str) -> str:
                     f"({_share(both)} settings)"
                 )
                 before, after = (_estimated(one) for one in _sides(both))
-                told.setdefault(head, []).append(f"*{CLAIMS[claim].short}*: {after} %, in the verdict {before}")
-    said = [f"{head}: {'; '.join(words)}" for head, words in told.items()]
+                what = "price" if CLAIMS[claim].kind == "cost" else "gain"
+                told.setdefault(head, []).append(f"a {what} of {after} % for {before}")
+    said = [f"{head}: {', '.join(words)}" for head, words in told.items()]
     return f"{'. '.join(said)} ({ALONE}; [{LINK}]({page}#{anchor(TITLE)}))." if said else ""
 
 

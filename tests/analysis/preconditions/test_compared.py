@@ -78,11 +78,13 @@ def test_video_pairs_of_unequal_capacity_are_for_the_papers_own_claims() -> None
 
 def test_arms_that_were_not_tuned_alike(results: pd.DataFrame) -> None:
     tried = select(results, experiment="plateau_ut", metric="epoch", layers=3, dataset="ucsd")
-    tried = tried.assign(experiment="rates_ut", metric="lr", value=0.001)
+    tried = tried.assign(experiment="rates_ut", metric="lr", value=0.001, seed=100)  # of no pair
     assert len(tried) == 2 and why(pd.concat([results, tried]), "video_ood") == "", "one trial in either arm"
     more = tried[tried["arm"] == "constrained"].assign(value=0.004, varied="0.004")
     unequal = "unequal trials of the rate of ut: 2 of constrained, 1 of unconstrained"
     assert why(pd.concat([results, tried, more]), "video_ood") == unequal
+    paired = "rates of ut were tried with seeds that pairs have: 0"
+    assert why(pd.concat([results, tried.assign(seed=0)]), "video_ood") == paired
 
 
 def test_trials_of_a_search_are_no_seeds(text: pd.DataFrame) -> None:

@@ -1,6 +1,7 @@
 """The first screen of the README, and the page behind it: what their words say."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -27,15 +28,26 @@ def publish(folder: Path, margin: float = 0.0) -> None:
     (folder / "params.yaml").write_text(yaml.safe_dump(params))
 
 
+def programme(
+    params: Params,
+    rows: pd.DataFrame,
+    made_up: pd.DataFrame,
+    folder: Path,
+    apart: Sequence[Path] = (),
+    models: pd.DataFrame = MODELS,
+) -> first_screen.Programme:
+    return first_screen.Programme(params, [folder], apart, rows, models, AVERAGES, cells_table(made_up, params))
+
+
 def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     if not folder.exists():
         publish(folder)
-    return first_screen.first_screen(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], "", params)
+    return first_screen.first_screen(programme(params, rows, made_up, folder), "")
 
 
 def behind(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     rows.to_csv(folder / "claims.csv")
-    return first_screen.behind(rows, MODELS, AVERAGES, cells_table(made_up, params), [folder], [], params)
+    return first_screen.behind(programme(params, rows, made_up, folder))
 
 
 def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
@@ -46,7 +58,7 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     outcome, picture, verdicts, legend, sentence, scope = told
     assert outcome == (
         "**Of the paper's claims 3 were chosen as primary before the runs; 1 is reproduced on real data**, "
-        "1 cannot tell, 1 not tested (up to 27 settings and 8 seeds a claim)."
+        "1 cannot tell, 1 not tested (up to 27 settings, a data set, model and depth each, and 8 seeds a claim)."
     )
     each = [
         (0 if held == "none" else int(held), int(n))
@@ -68,16 +80,12 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert rows[0].endswith(" | 2 % (1 to 3) | 1 % | **reproduced** |")
     assert " | – | 1 points | **not tested**" in rows[2]  # noqa: RUF001
     assert legend.startswith("A gain is positive") and "*Not tested*" in legend
-    assert scope.startswith("Scope of what was tested: UT on Avenue and UCSD; samples"), (
-        "what fails a precondition is no part of it"
-    )
+    assert scope.startswith("Tested: UT on Avenue and UCSD. ["), "what fails a precondition is no part of it"
     assert f"({tmp_path}/README.md)" in scope and f"({tmp_path}/PROTOCOL.md)" in scope
     none = screen(params, card().assign(verdict="not tested"), made_up, folder)
     assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
-    assert "Scope" not in none
-    beside = first_screen.first_screen(
-        card(), MODELS, AVERAGES, cells_table(made_up, params), [folder], "solved", params
-    )
+    assert "Tested:" not in none
+    beside = first_screen.first_screen(programme(params, card(), made_up, folder), "solved")
     assert beside.index("| claim |") < beside.index("\n\n- solved\n- Every layer lowers")
 
 
@@ -104,7 +112,7 @@ def test_what_is_behind_the_verdicts_says_how_they_were_solved_and_what_is_count
     (apart / "params.yaml").write_text((folder / "params.yaml").read_text())
     card().assign(verdict="not tested").to_csv(apart / "claims.csv")
     MODELS.to_csv(apart / "models.csv")
-    beside = first_screen.behind(card(), MODELS, AVERAGES, cells_table(made_up, params), [folder], [apart], params)
+    beside = first_screen.behind(programme(params, card(), made_up, folder, apart=[apart]))
     assert first_screen.UNCOUNTED in part(beside, "Descent")
 
 
@@ -201,7 +209,7 @@ def test_a_claim_that_several_models_could_not_test_names_how_many_and_where_to_
     one = screen(params, rows, made_up, folder)
     assert "**not tested** (DUST failed; UT failed)" in one and "meets the preconditions" not in one
     both = MODELS.assign(why="failed")
-    several = first_screen.first_screen(rows, both, AVERAGES, cells_table(made_up, params), [folder], "", params)
+    several = first_screen.first_screen(programme(params, rows, made_up, folder, models=both), "")
     row = next(line for line in several.splitlines() if line.startswith(f"| {CLAIMS['video_ood'].short} |"))
     assert row.endswith(f"(none of its 2 models meets the preconditions, [why]({tmp_path}/README.md)) |")
     assert "meets the preconditions" not in screen(params, rows, made_up, folder), (
