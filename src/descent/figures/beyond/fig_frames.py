@@ -13,7 +13,7 @@ FRAMES = True  # people can be recognised in them: never published
 MODEL = "dust"
 FILTERS = ("tv_chambolle", "nl_means")  # beside our arm and beside the baseline
 GAP, ROW = 0.18, 1.17  # margins between the parts as a share of a picture; a row's height, with its words
-LEFT, MARGIN = 0.2, 0.4  # inches: of the words at the left, above and below all
+LEFT, MARGIN, HEAD = 0.2, 0.4, 0.16  # inches: of the words at the left, above and below all, of a line on top
 SMALL = 6.0  # points: of the words above a picture
 TITLE = "What each layer makes of a noisy frame"
 CAPTION = """
@@ -49,7 +49,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     ]
     depth = max(own["pictures"].shape[1] for _, found, _ in blocks for own in found.values() if own)
     side = (style.TEXT - LEFT) / (depth + 2 + 2 * GAP)
-    height = MARGIN + len(blocks) * (2 + GAP) * ROW * side
+    height = MARGIN + HEAD + len(blocks) * (2 + GAP) * ROW * side
     figure = style.sheet(params, style.TEXT, height)
     figure.set_layout_engine("none")
     grid = figure.add_gridspec(
@@ -60,14 +60,14 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         **{
             "left": LEFT / style.TEXT,
             "right": 0.999,
-            "top": 1 - MARGIN / 2 / height,
+            "top": 1 - (HEAD + MARGIN / 2) / height,
             "bottom": MARGIN / 2 / height,
         },
         wspace=0.04,
         hspace=(ROW - 1) * 3 / (2 + GAP),  # a share of the mean height of a row
     )
     of = rf"{style.name(model)}, $L={depth - 1}$, first seed; above each picture its PSNR in dB"
-    figure.text(LEFT / style.TEXT, 1 - 0.02 / height, of, va="top", fontsize=SMALL + 1)
+    figure.text(LEFT / style.TEXT, 1 - 0.04 / height, of, va="top", fontsize=SMALL + 1)
     for place, (dataset, found, level) in enumerate(blocks):
         rows = [
             [figure.add_subplot(grid[3 * place + row, column]) for column in range(depth + 4)] for row in (0, 1)
