@@ -8,6 +8,7 @@ from typing import Any
 from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
+from descent.study import Study
 
 WHY = ("experiment", "varied")  # of a cell's identity: why it is trained, which does not change its weights
 NAMED = (*WHY, "model")  # and under which name of the same code and settings
@@ -89,6 +90,11 @@ def reference_cells(params: Params, dataset: str, model: str) -> list[Cell]:
     return [Cell("video", dataset, model, name, 0, 0.0, 0) for name in names]
 
 
+def study_depth(params: Params, study: Study) -> int:
+    """The number of layers of a study's cells: without its own it is as deep as the model goes."""
+    return study.layers or max(depths(params, study.model))
+
+
 def study_cells(params: Params, name: str) -> list[Cell]:
     """The cells of a study, all seeds.
 
@@ -100,7 +106,7 @@ def study_cells(params: Params, name: str) -> list[Cell]:
     study = params.studied(name)
     if not params.runs(study):
         return []
-    depth = study.layers or max(depths(params, study.model))
+    depth = study_depth(params, study)
     return [
         Cell(name, study.dataset, study.model, arm, depth, float(study.eps), seed, varied)
         for seed in sorted(set(study.seeds))

@@ -163,12 +163,13 @@ class Params(Declared):
         changed = study.variants().get(cell.varied, study.common)  # the arms beside have no word, or one of theirs
         return self.problem(cell.dataset, cell.model, changed, study.arm)
 
-    def varies(self, name: str) -> str | None:
-        """What a study varies, as the profile in use has it."""
-        return self._study(name).get("vary")
-
     def _study(self, name: str) -> dict[str, Any]:
         return {"values": [], "seeds": [0]} | self.study[name] | self.budget.studies.get(name, {})
+
+    @property
+    def in_use(self) -> dict[str, Study]:
+        """The studies in use, by their names. Raises UserError as `studied`."""
+        return {name: self.studied(name) for name in self.studies}
 
     def studied(self, name: str) -> Study:
         """A study as the profile in use has it.
@@ -194,7 +195,7 @@ class Params(Declared):
 
     def valued(self, name: str) -> bool:
         """Whether what a study varies has values, its own or those of the profile in use, or it varies nothing."""
-        return self.varies(name) is None or bool(self._study(name)["values"])
+        return self._study(name).get("vary") is None or bool(self._study(name)["values"])
 
     def runs(self, study: Study) -> bool:
         """Whether a study's data set and model are in use, or it runs alone; else its stages make nothing."""
@@ -244,7 +245,6 @@ def of_results(params: Params) -> str:
     half of dvc.lock.
     """
     indifferent = {"method": params.arms[0], "device": "auto", "local_data": ""}
-    where = {"executor", "gpu_share", "ray"}
-    values = params.model_dump(mode="json", exclude=where) | indifferent
+    values = params.model_dump(mode="json", exclude={"executor", "gpu_share", "ray"}) | indifferent
     values["profiles"] = {params.profile: values["profiles"][params.profile]}
     return json.dumps(values, indent=1) + "\n"

@@ -111,7 +111,7 @@ def test_a_docstring_an_error_message_a_label_a_schema_and_a_comment_change_no_c
         ("arms/unconstrained.py", "return f[:, -1]", "return f[:, -2]", {"erm"}),
         ("arms/deep_supervision.py", "f @ self.weights", "f.square() @ self.weights", {"ut_text"}),
         ("primal_dual/multipliers.py", ".clamp(min=0)", ".clamp(min=0.1)", ALL - {"erm", "ut_text"}),
-        ("models/dust.py", "self.shrink(codes + per_cell", "self.shrink(codes - per_cell", {"dust", "erm"}),
+        ("models/dust.py", "self._shrunk(codes + per_cell", "self._shrunk(codes - per_cell", {"dust", "erm"}),
         ("models/vit.py", "(2 * small - 1)", "(2 * small - 2)", {"vit"}),
         ("models/parts/text.py", "torch.zeros(len(", "torch.ones(len(", {"roberta", "ut_text"}),
         ("tasks/video/losses.py", ".square().flatten(1)", ".abs().flatten(1)", {"dust", "erm", "vit"}),

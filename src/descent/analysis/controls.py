@@ -21,7 +21,7 @@ from descent.analysis.select import (
 )
 from descent.analysis.summary import PAIR, cells_table, first_constrained
 from descent.analysis.verdicts import half_width
-from descent.cells import study_cells
+from descent.cells import study_cells, study_depth
 from descent.config import Params
 
 ARM = [name for name in CELL if name != "seed"]  # the cells that differ by their seed alone
@@ -55,7 +55,7 @@ def beside_plain(rows: pd.DataFrame, columns: list[str], params: Params, by: Seq
 
     And with `plain`, what stands under `varied` of that cell. Rows are told apart within a cell by `by`.
     """
-    studies = {name: params.studied(name) for name in params.studies}
+    studies = params.in_use
     words = zip(rows["experiment"], rows["varied"], strict=True)
     rows = rows.assign(plain=[studies[name].plainly(word) if name in studies else "" for name, word in words])
     twins = rows[(rows["arm"] == params.comparison.baseline) & (rows["varied"] == rows["plain"])]
@@ -138,8 +138,12 @@ def ladder(results: pd.DataFrame, params: Params, name: str, shared: str) -> pd.
     error.
     """
     study = params.studied(name)
-    depth = study_cells(params, name)[0].layers
-    setting = {"dataset": study.dataset, "layers": depth, "eps": float(study.eps), "varied": ""}
+    setting = {
+        "dataset": study.dataset,
+        "layers": study_depth(params, study),
+        "eps": float(study.eps),
+        "varied": "",
+    }
     cells = select(trained_cells(results, params), **setting)
     found: list[pd.DataFrame] = []
     for model, arm in rungs(params, name, shared):
@@ -177,7 +181,7 @@ def scored(results: pd.DataFrame, params: Params) -> tuple[pd.DataFrame, pd.Data
     """
     known = measured(select(results, shift=TRAINED, bin=0.0))
     # A lost cell would have its place's score, also of trials, whose others were tested on nothing.
-    trials = [name for name in params.studies if not params.studied(name).tested]
+    trials = [name for name, study in params.in_use.items() if not study.tested]
     known = known[~known["experiment"].isin(trials)]
     errors = sweep(known, "rmse", params)
     errors = as_zero(errors[errors["arm"].isin([*params.components["arms"], ZERO])], known)

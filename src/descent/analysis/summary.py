@@ -88,8 +88,8 @@ def left_out(params: Params) -> list[str]:
         empty = [f"{task}.{kind} is empty" for kind, (_, used) in lists.items() if not used]
         words += [f"{task} ({', '.join(empty)})"] if empty else []
         words += [f"{task} of {', '.join(names)}" for names in gone.values() if names and not empty]
-    for name in params.studies:
-        if not params.runs(study := params.studied(name)):
+    for name, study in params.in_use.items():
+        if not params.runs(study):
             words.append(f"the study {name} ({study.dataset} or {study.model} is not in use)")
     unused = [name for name in params.study if name not in params.studies]
     return words + ([f"of the studies {', '.join(unused)} (not in studies)"] if unused else [])

@@ -95,7 +95,7 @@ def shown(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     video = select(cells, experiment="video", eps=float(params.eps))
     video = video.merge(best_depth(video)[["dataset", "model", "arm", "eps", "layers"]])
     text = best_text(select(cells, experiment="text", eps=float(params.text.eps)), params)
-    alphas = [name for name in params.studies if params.varies(name) == "alpha"]
+    alphas = [name for name, study in params.in_use.items() if study.vary == "alpha"]
     varied = cells[cells["experiment"].isin(alphas) & (cells["varied"] != "")]
     every = pd.concat([video, text, varied])[[*IDENTITY, "validation_loss"]].sort_values("validation_loss")
     every = every.drop_duplicates([name for name in IDENTITY if name != "seed"])[IDENTITY]

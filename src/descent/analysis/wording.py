@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat
 
 import numpy as np
+import pandas as pd
 
 UNKNOWN = "–"  # noqa: RUF001
 
@@ -17,6 +18,11 @@ def written(value: float, unit: str) -> str:
         "points": f"{100 * value:.2g} points",
         "plain": f"{value:.3g}",
     }[unit]
+
+
+def known(value: SupportsFloat | None, form: str) -> str:
+    """A number in this format, or that it is not known."""
+    return UNKNOWN if pd.isna(value) else format(float(value), form)
 
 
 def with_interval(row: Mapping[str, Any]) -> str:

@@ -62,8 +62,7 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
         return pd.DataFrame()
     own = files.params(folder)
     models = [model for model in own.video.models if "step_scale" in own.model_settings(model, "")]
-    studies = {name: own.studied(name) for name in own.studies}
-    times = {"video": 1.0} | {name: study.times for name, study in studies.items() if _of_time_or_rate(study)}
+    times = {"video": 1.0} | {name: study.times for name, study in own.in_use.items() if _of_time_or_rate(study)}
     cells = files.cells(folder)
     arms = params.comparison.arms
     cells = cells[cells["experiment"].isin(times) & cells["model"].isin(models) & cells["arm"].isin(arms)]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from descent.analysis.wording import UNKNOWN
+from descent.analysis.wording import UNKNOWN, known
 from descent.config import Params
 from descent.published.markdown import pipe
 
@@ -32,8 +32,8 @@ def by_epochs(found: pd.DataFrame, params: Params) -> str:
         unit = "%" if task == "video" else "points"
         place = [params.label(row["dataset"]), params.label(row["model"])]
         words = [_interval(row, name, f"{name}_", unit) for name in ("gain_out", "gain_in")]
-        loss = [_written(row[f"validation_loss_{arm}"], ".4g") for arm in arms]
-        descend = [_written(row[f"descending_{arm}"], ".0%") for arm in arms]
+        loss = [known(row[f"validation_loss_{arm}"], ".4g") for arm in arms]
+        descend = [known(row[f"descending_{arm}"], ".0%") for arm in arms]
         counts = [row[name] for name in ("layers", "eps", "epochs", "seeds", "lost")]
         rows.append([*place, *counts, *words, *loss, *descend])
     header = ["data set", "model", "layers", "eps", "epochs", "seeds", "lost"]
@@ -72,7 +72,3 @@ def _interval(row: Mapping[str, Any], name: str, prefix: str = "", unit: str = "
 
 def _percent(value: float, unit: str = "%") -> str:
     return UNKNOWN if pd.isna(value) else f"{100 * value:+.2f} {unit}"
-
-
-def _written(value: float, form: str) -> str:
-    return UNKNOWN if pd.isna(value) else format(value, form)

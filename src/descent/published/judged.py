@@ -9,7 +9,7 @@ from descent.analysis.claims import CLAIMS
 from descent.analysis.preconditions import PLACE
 from descent.analysis.sensitivity import ALONE, MEAN, TRIMMED, UNTRIMMED
 from descent.analysis.verdicts import LESS, NOT_TESTED, matters_little
-from descent.analysis.wording import UNKNOWN, number_of, signed, with_interval, written
+from descent.analysis.wording import UNKNOWN, known, number_of, signed, with_interval, written
 from descent.components import TASKS
 from descent.config import Params
 from descent.published.markdown import pipe
@@ -65,7 +65,7 @@ def _claim(row: Mapping[str, Any]) -> list[str]:
         words += [UNKNOWN, UNKNOWN, number["effect"], UNKNOWN, UNKNOWN]
     else:
         words += [number["estimate"], f"{number['low']} to {number['high']}", number["effect"]]
-        words += [UNKNOWN if pd.isna(row["p_holm"]) else f"{row['p_holm']:.2g}"]
+        words += [known(row["p_holm"], ".2g")]
         words += [f"{number_of(row['settings'], 'setting')}, {number_of(row['seeds'], 'seed')}"]
     verdict = f"**{row['verdict']}**"
     verdict += f", {LESS}" if matters_little(row) else ""

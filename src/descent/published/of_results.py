@@ -18,7 +18,8 @@ def controls(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     `feasible` is the share of the cells that hold the constraints on validation data, whether asked to or not.
     """
-    names = [name for name in params.studies if name.startswith(CONTROLS) and params.runs(params.studied(name))]
+    studies = params.in_use.items()
+    names = [name for name, study in studies if name.startswith(CONTROLS) and params.runs(study)]
     tables = [of_study(results, params, name, GAINS).assign(study=name) for name in names]
     found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["study", "arm", "varied"])
     of_a_share = ["feasible_low", "feasible_high", "feasible_seeds"]  # Student's interval says nothing of one

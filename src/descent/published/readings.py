@@ -8,6 +8,7 @@ import pandas as pd
 from descent.analysis import cell_scores
 from descent.analysis.verdicts import student
 from descent.analysis.wording import UNKNOWN, gain
+from descent.cells import study_depth
 from descent.config import Params
 from descent.published import files
 from descent.published.markdown import linked, pipe
@@ -62,7 +63,7 @@ def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
                 linked(folder),
                 params.label(study.model),
                 params.label(study.dataset),
-                study.layers or max(own.model_budget(study.model)["layers"]),
+                study_depth(own, study),
                 arms[0][1],
                 *(_gain(ours, of, bool(ours["lost"] or plain["lost"])) for of in ("gain_out", "gain_in")),
                 f"{ours['feasible'] * ours['trained']:.0f} of {ours['trained']:.0f}",

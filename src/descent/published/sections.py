@@ -10,7 +10,7 @@ import pandas as pd
 
 from descent.analysis import tuning
 from descent.analysis.lost import truth
-from descent.analysis.wording import UNKNOWN
+from descent.analysis.wording import UNKNOWN, known
 from descent.components import TASKS
 from descent.config import Params
 from descent.published.markdown import listed, pipe
@@ -104,7 +104,7 @@ def plain(found: pd.DataFrame, params: Params) -> str:
 def _three(value: bool | int | float) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return UNKNOWN if pd.isna(value) else f"{value:.3g}"
+    return known(value, ".3g")
 
 
 def trained_numbers(numbers: pd.DataFrame, params: Params) -> str:
@@ -116,7 +116,7 @@ def trained_numbers(numbers: pd.DataFrame, params: Params) -> str:
         [
             params.label(model),
             layers,
-            *(UNKNOWN if pd.isna(value) else f"{value:.0f}" for value in line),
+            *(known(value, ".0f") for value in line),
         ]
         for (model, layers), line in zip(wide.index, wide.to_numpy(float), strict=True)
     ]

@@ -72,8 +72,7 @@ def pilots(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     and of those that did not diverge the `largest` relative violation, its `median`, and the mean
     `validation_loss` of the last layer.
     """
-    studied = {name: params.studied(name) for name in params.studies}
-    names = [name for name, study in studied.items() if study.vary == MARGIN and not study.tested]
+    names = [name for name, study in params.in_use.items() if study.vary == MARGIN and not study.tested]
     own = _with_worst(cells[cells["experiment"].isin(names) & cells["arm"].isin(params.enforcing)], params)
     own = own.assign(
         within=own["worst"] <= own["tolerance"] / 2,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from descent.analysis.lost import truth
-from descent.analysis.wording import UNKNOWN
+from descent.analysis.wording import UNKNOWN, known
 from descent.components import TASKS
 from descent.config import Params
 from descent.published import files
@@ -111,7 +111,7 @@ def constraints(found: pd.DataFrame, params: Params) -> str:
     rows = [
         [params.label(row["model"]), f"{row['alpha']:g}", row["cells"]]
         + [f"{row[share]:.0%}" for share in ("at_zero", "at_half", "at_tolerance")]
-        + [UNKNOWN if pd.isna(row["worst"]) else f"{row['worst']:+.3f}"]
+        + [known(row["worst"], "+.3f")]
         for row in found.to_dict("records")
     ]
     tolerances = " / ".join(f"{value:g}" for value in sorted({0.0, *found["tolerance"] / 2, *found["tolerance"]}))
@@ -169,7 +169,7 @@ def _counts(name: str, own: pd.DataFrame) -> list[object]:
     if own["swing_f0"].isna().all():
         return [name, cells, *counts, UNKNOWN, UNKNOWN]
     worst = own.loc[own["swing_f0"].idxmax(), ["swing_f0", "swing_f0_baseline"]]
-    return [name, cells, *counts, *(UNKNOWN if pd.isna(swing) else f"{swing:.0%}" for swing in worst)]
+    return [name, cells, *counts, *(known(swing, ".0%") for swing in worst)]
 
 
 def _trained(cells: pd.DataFrame) -> pd.DataFrame:

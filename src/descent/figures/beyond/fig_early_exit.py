@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from descent.analysis.select import select
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_trial, seeds_are_trials
-from descent.cells import headline, study_cells
+from descent.cells import headline, study_depth
 from descent.config import Params
 from descent.figures.parts import curves, scales, style
 
@@ -93,13 +93,11 @@ def panels(params: Params) -> list[Panel]:
             for model in section.models:
                 depth = max(params.model_budget(model)["layers"])
                 found.append(Panel(task, task, dataset, model, depth, eps, params.arms))
-    for name in params.studies:
-        study = params.studied(name)
+    for name, study in params.in_use.items():
         compares = study.vary is None and not study.named and study.times == 1 and len(study.beside) > 1
         if compares and params.runs(study):
-            depth = study_cells(params, name)[0].layers
-            arms = [*study.beside, study.arm]
-            found.append(Panel(study.task, name, study.dataset, study.model, depth, float(study.eps), arms))
+            place = (study.dataset, study.model, study_depth(params, study), float(study.eps))
+            found.append(Panel(study.task, name, *place, [*study.beside, study.arm]))
     return found
 
 

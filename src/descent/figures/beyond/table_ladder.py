@@ -3,8 +3,8 @@
 import pandas as pd
 
 from descent.analysis import controls
-from descent.analysis.wording import UNKNOWN
-from descent.cells import study_cells
+from descent.analysis.wording import UNKNOWN, known
+from descent.cells import study_depth
 from descent.config import Params
 from descent.figures.parts import curves, style, tables
 
@@ -52,7 +52,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
         increments = [
             _increment(row, f"{to}_{where}") if place else UNKNOWN for to in INCREMENTS for where in ("in", "out")
         ]
-        share = UNKNOWN if pd.isna(row["descending"]) else f"{100 * row['descending']:.0f}%"
+        share = known(row["descending"], ".0%")
         numbers = [tables.number(row[f"rmse_{where}"]) for where in ("in", "out")]
         rows.append([_words(row, params), f"{row['seeds']:.0f}", *numbers, *increments, share])
     return pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples(heads))
@@ -63,8 +63,8 @@ def notes(table: pd.DataFrame, params: Params) -> list[str]:
     study = params.studied(STUDY)
     found = set(table[["model", "arm"]].itertuples(index=False, name=None))
     gone = [rung for rung in controls.rungs(params, STUDY, MODEL) if rung not in found]
-    depth = study_cells(params, STUDY)[0].layers
-    lines = [f"{style.name(study.model)}, {style.name(study.dataset)}, eps = {study.eps:g}, L = {depth}."]
+    place = f"{style.name(study.model)}, {style.name(study.dataset)}"
+    lines = [f"{place}, eps = {study.eps:g}, L = {study_depth(params, study)}."]
     if gone:
         listed = ", ".join(_words({"model": model, "arm": arm}, params) for model, arm in gone)
         lines.append(f"Left out, as no such cell was trained: {listed}.")

@@ -4,7 +4,7 @@ import pandas as pd
 
 from descent.analysis import controls
 from descent.analysis.wording import UNKNOWN
-from descent.cells import study_cells
+from descent.cells import study_depth
 from descent.config import Params
 from descent.figures.parts import curves, style, tables
 
@@ -64,8 +64,8 @@ def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """The setting, and the forms of which no cell has been trained."""
     study = params.studied(STUDY)
     gone = [_form(row) for row in table[table["trained"] == 0].to_dict("records")]
-    depth = study_cells(params, STUDY)[0].layers
-    lines = [f"{style.name(study.model)}, {style.name(study.dataset)}, eps = {study.eps:g}, L = {depth}."]
+    place = f"{style.name(study.model)}, {style.name(study.dataset)}"
+    lines = [f"{place}, eps = {study.eps:g}, L = {study_depth(params, study)}."]
     return lines + ([f"No cell was trained of: {', '.join(gone)}."] if gone else [])
 
 

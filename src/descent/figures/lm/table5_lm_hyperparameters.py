@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from descent.analysis.wording import UNKNOWN
+from descent.analysis.wording import UNKNOWN, known
 from descent.config import Params
 from descent.figures.parts import curves, style, tables
 
@@ -79,4 +79,4 @@ def source(weights: dict[str, Any] | None) -> str:
 
 
 def _text(value: float) -> str:
-    return UNKNOWN if pd.isna(value) else f"{value:.4g}"
+    return known(value, ".4g")

@@ -24,11 +24,6 @@ def label(study: Study) -> str:
     return LABELS.get(study.vary, study.vary)
 
 
-def depth(params: Params, study: Study) -> int:
-    """The number of layers of a study's cells."""
-    return study.layers or max(params.model_budget(study.model)["layers"])
-
-
 def accuracy_at(rows: pd.DataFrame, cells: pd.DataFrame, gamma: float) -> pd.DataFrame:
     """`cells` with the column `accuracy`: of the last layer on test texts at one test noise level."""
     points = mean(select(last_layer(rows), shift=TRAINED, metric="accuracy", split="test", gamma=gamma))

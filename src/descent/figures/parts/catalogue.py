@@ -140,7 +140,7 @@ def parameters(entry: ModuleType, params: Params) -> dict[str, Any]:
 
 def controls(params: Params, task: str) -> list[str]:
     """The studies of controls of a task that are in use."""
-    found = {name: params.studied(name) for name in params.studies if name.startswith("controls")}
+    found = {name: study for name, study in params.in_use.items() if name.startswith("controls")}
     return [name for name, study in found.items() if study.task == task and params.runs(study)]
 
 

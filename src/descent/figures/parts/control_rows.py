@@ -7,8 +7,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from descent.analysis import controls
-from descent.analysis.wording import UNKNOWN
-from descent.cells import study_cells
+from descent.analysis.wording import known
+from descent.cells import study_depth
 from descent.config import Params
 from descent.figures.parts import ablations, catalogue, curves, style
 
@@ -69,7 +69,7 @@ def _title(params: Params, name: str, table: pd.DataFrame) -> str:
     study = params.studied(name)
     seeds = int(table["trained"].max())
     told = f"{seeds} seeds" if seeds > 1 else "one seed: no intervals"
-    return f"{ablations.title(study)}, $L={study_cells(params, name)[0].layers}$, {told}"
+    return f"{ablations.title(study)}, $L={study_depth(params, study)}$, {told}"
 
 
 def _draw(axes: Axes, table: pd.DataFrame, baseline: str, vary: str | None) -> None:
@@ -112,7 +112,7 @@ def _write(axes: Axes, row: dict, place: int, reference: bool) -> None:
     cells = row["trained"]
     feasible = row["feasible"] * row["feasible_seeds"] if pd.notna(row["feasible"]) else 0
     words = {
-        "inflation": UNKNOWN if pd.isna(row["inflation"]) else f"{100 * row['inflation']:.0f}%",
+        "inflation": known(row["inflation"], ".0%"),
         "feasible": f"{feasible:.0f} of {cells}",
     }
     for word, text in words.items() if cells else ():

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from descent.analysis.select import SETTING
-from descent.analysis.wording import UNKNOWN
+from descent.analysis.wording import UNKNOWN, known
 from descent.config import Params
 from descent.figures.parts import style
 
@@ -89,7 +89,7 @@ def better(row: pd.Series, params: Params, prefix: str, arm: str, sign: int, dig
 def _shares(row: pd.Series, arm: str, names: tuple[str, str]) -> str:
     """Two shares of HELD side by side, each a dash where it is missing."""
     shares = (row[arm + HELD[name]] for name in names)
-    return " / ".join(UNKNOWN if pd.isna(share) else f"{100 * share:.0f}%" for share in shares)
+    return " / ".join(known(share, ".0%") for share in shares)
 
 
 def wins(table: pd.DataFrame, params: Params, sign: int) -> list[str]:

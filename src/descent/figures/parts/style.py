@@ -70,7 +70,7 @@ matplotlib.rcParams.update(
 
 def use(params: Params) -> None:
     """Take names from the components and looks from the order of `arms` and `studies`, for all that is drawn."""
-    studied = [arm for name in params.studies for arm in (params.studied(name).arm, *params.studied(name).beside)]
+    studied = [arm for study in params.in_use.values() for arm in (study.arm, *study.beside)]
     ordered = dict.fromkeys([*params.arms, *studied, *params.components["arms"]])
     ARMS.clear()
     ARMS.update({arm: place for place, arm in enumerate(ordered)})

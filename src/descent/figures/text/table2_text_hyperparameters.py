@@ -6,7 +6,7 @@ import pandas as pd
 
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_text
-from descent.analysis.wording import UNKNOWN
+from descent.analysis.wording import known
 from descent.config import Params
 from descent.figures.parts import curves, style, tables, text_curves
 
@@ -86,4 +86,4 @@ def source(params: Params, model: str) -> str | None:
 def _text(value: object) -> str:
     if isinstance(value, str):
         return value
-    return UNKNOWN if pd.isna(value) else f"{value:.4g}"
+    return known(value, ".4g")

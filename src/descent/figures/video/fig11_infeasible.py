@@ -5,8 +5,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from descent.analysis.summary import cells_table
+from descent.cells import study_depth
 from descent.config import Params
-from descent.figures.parts import ablations, curves, style
+from descent.figures.parts import curves, style
 
 STUDY = "infeasible"
 TITLE = "What an infeasible constraint does"
@@ -25,7 +26,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     study = params.studied(STUDY)
     rows = curves.required(results, "evaluate_studies", experiment=STUDY)
     cells = cells_table(rows, params)
-    layers = ablations.depth(params, study)
+    layers = study_depth(params, study)
     figure, ((rmse, loss, violation),) = style.panels(params, 1, 3, style.TEXT, 2.3)
     for arm in (study.arm, *study.beside):
         mark = curves.state(cells, arm=arm)

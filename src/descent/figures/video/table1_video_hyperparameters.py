@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from descent.analysis.wording import UNKNOWN
+from descent.analysis.wording import known
 from descent.config import Params
 from descent.figures.parts import remarks, style, tables
 
@@ -109,7 +109,7 @@ def _objective(params: Params, model: str) -> Callable[..., object]:
 def _text(value: object) -> str:
     if isinstance(value, str):
         return value
-    return UNKNOWN if pd.isna(value) else f"{value:g}"
+    return known(value, "g")
 
 
 def _list(values: list) -> str:
