@@ -128,3 +128,5 @@ def test_in_brief_effects_are_multiples_of_what_matters_and_prices_are_turned() 
     words = [text.get_text() for text in axes.texts]
     assert words == ["reproduced\n8 seeds, 27 settings", "cannot tell\n8 seeds, 27 settings", "not tested"]
     assert axes.yaxis_inverted()
+    (axes,) = fig_forest.brief(rows.assign(low=np.nan, high=np.nan), fake_params(REAL)).axes
+    assert len(markers(axes, "o")) == 2 and not segments(axes), "an interval that is not known is no bar"

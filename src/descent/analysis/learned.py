@@ -1,8 +1,8 @@
 """P5: there is something to compare: an arm does better than what learns nothing, and noise costs something.
 
-One of those that are compared, arms or values, is enough: constraints that make an arm as bad as doing nothing are
-a result, and so is a baseline that fails without them. To leave out either would favour one arm. A claim on the
-baseline alone asks the baseline: that nothing descends in a map that learned nothing says nothing of training.
+One of the two is enough: constraints that make an arm as bad as doing nothing are a result, and so is a baseline
+that fails without them. To leave out either would favour one arm. A claim on the baseline alone asks the baseline:
+that nothing descends in a map that learned nothing says nothing of training.
 """
 
 from collections.abc import Iterable
@@ -50,7 +50,7 @@ def _classifies(case: Case) -> str:
     guess = guessed(evidence, case.task, cells)
     keys = [*SETTING, "arm", "varied"]
     clean = cells["accuracy_clean"].astype(float).where(~cells["lost"], guess) - guess
-    low = clean.groupby([cells[key] for key in keys]).median().groupby(SETTING).max()
+    low = clean.groupby([cells[key] for key in keys]).median().groupby([*SETTING, "varied"]).max()
     low = low[~(low >= ABOVE)]
     if len(low):
         words = [f"{model} on {dataset}" for dataset, model, *_ in low.index]
@@ -74,9 +74,7 @@ def guessed(evidence: Evidence, task: str, cells: pd.DataFrame) -> pd.Series:
 
 
 def _asked(case: Case) -> pd.DataFrame:
-    """The cells that a claim compares: where it lays values of a study beside each other, no arms beside them."""
-    cells = case.cells if case.claim.enforced else case.of_arm("baseline")
-    return cells[cells["varied"] != ""] if (case.pairs["varied"] != "").any() else cells
+    return case.cells if case.claim.enforced else case.of_arm("baseline")
 
 
 def _few(words: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -89,6 +90,11 @@ class Programme:
         """The data sets and models that their verdicts rest on."""
         return each_part.resting(self.primary, self.own)
 
+    @cached_property
+    def levels(self) -> pd.DataFrame:
+        """What our arm gains at each level of the test noise (by_noise.found)."""
+        return by_noise.found(self.folders, self.params)
+
 
 def first_screen(told: Programme, otherwise: str) -> str:
     """How many primary claims are reproduced; a picture of them, the verdicts with a legend, what their means hide
@@ -100,7 +106,7 @@ def first_screen(told: Programme, otherwise: str) -> str:
     params, primary, own, place = told.params, told.primary, told.own, told.folders[0].parent.as_posix()
     beneath = [
         judged.by_depth(primary, told.averages),
-        by_noise.across(by_noise.found(told.folders, params), primary, own, params),
+        by_noise.across(told.levels, primary, own, params),
         otherwise,
         trained.descent(told.cells, told.resting, params),
     ]
@@ -145,7 +151,7 @@ def behind(told: Programme) -> str:
             every, params
         ),
         "Other averages, and each setting": judged.averages(primary, told.averages, solved, params),
-        "By test noise": by_noise.tables(by_noise.found(told.folders, params), params),
+        "By test noise": by_noise.tables(told.levels, params),
         "In gray levels": gray_levels.table(told.cells, params),
     }
     texts = [f"## {title}\n\n{text}" for title, text in chapters.items() if text]

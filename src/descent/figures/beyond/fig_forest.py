@@ -71,7 +71,7 @@ def brief(card: pd.DataFrame, params: Params) -> Figure:
         unit = row["effect"] * (-1 if CLAIMS[row["claim"]].kind == "cost" else 1)
         value, *ends, paper = (float(row[key]) / unit for key in ("estimate", "low", "high", "paper_value"))
         if row["verdict"] != NOT_TESTED:
-            reach = [[value - min(ends)], [max(ends) - value]]
+            reach = _reach(value, min(ends), max(ends))
             axes.errorbar(value, place, xerr=reach, fmt="o", color=style.PALETTE[0], capsize=2.5)
         axes.plot(paper, place, "D", color=style.PALETTE[1], markerfacecolor="none")
         verdict = _verdict(row, style.synthetic(params, TASKS))
@@ -125,7 +125,7 @@ def _claims(card: pd.DataFrame, models: pd.DataFrame) -> list[list[dict[str, Any
 def _draw_model(axes: Axes, place: float, row: dict[str, Any]) -> None:
     """The estimate and the interval of one model by itself; hollow where it is left out of the claim."""
     value, low, high = (100 * float(row[key]) for key in ("estimate", "low", "high"))
-    reach = [[value - low], [high - value]] if np.isfinite(low + high) else None
+    reach = _reach(value, low, high)
     face = "none" if row["why"] else style.PALETTE[0]
     axes.errorbar(
         value, place, xerr=reach, fmt="s", color=style.PALETTE[0], mfc=face, capsize=2, markersize=3, linewidth=1
@@ -137,10 +137,15 @@ def _draw(axes: Axes, place: float, row: dict[str, Any]) -> None:
     axes.axvspan(-100 * row["effect"], 100 * row["effect"], color=BAND, zorder=0)
     value, low, high = (100 * float(row[key]) for key in ("estimate", "low", "high"))
     if row["verdict"] != NOT_TESTED and np.isfinite(value):
-        reach = [[value - low], [high - value]] if np.isfinite(low + high) else None
+        reach = _reach(value, low, high)
         axes.errorbar(value, place, xerr=reach, fmt="o", color=style.PALETTE[0], capsize=2.5)
     if pd.notna(row["paper_value"]):
         axes.plot(100 * float(row["paper_value"]), place, "D", color=style.PALETTE[1], markerfacecolor="none")
+
+
+def _reach(value: float, low: float, high: float) -> list[list[float]] | None:
+    """How far an interval goes to either side; None where it is not known."""
+    return [[value - low], [high - value]] if np.isfinite(low + high) else None
 
 
 def _height(row: dict[str, Any]) -> float:
