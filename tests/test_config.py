@@ -55,6 +55,20 @@ def test_what_a_study_gives_a_name_to_is_known_to_its_model_and_its_arm(name: st
         assert setting(params, cell, study.replaced(study.arm, word)).lr > 0
 
 
+def test_a_study_has_what_the_one_that_it_is_like_has_and_its_own_in_place() -> None:
+    studies = {"first": {"seeds": [1, 2], "values": [0.1]}, "third": {"values": [0.3]}}
+    first = {"task": "video", "dataset": "ucsd", "model": "ut", "layers": 2, "eps": 0.1, "arm": "constrained"}
+    first |= {"beside": ["unconstrained"], "vary": "alpha", "overrides": {"R0": 2.0}}
+    like = {"second": {"like": "first", "layers": 3}, "third": {"like": "second", "overrides": {}, "seeds": [5]}}
+    changes = {f"profiles.demo.studies.{name}": own for name, own in studies.items()}
+    params = small_params(changes | {f"study.{name}": own for name, own in ({"first": first} | like).items()})
+    said = params.studied("first").model_dump()
+    assert params.studied("second").model_dump() == said | {"layers": 3}
+    # what another study has in a profile stands behind the study's own, wherever that stands
+    own = {"layers": 3, "overrides": {}, "seeds": [5], "values": [0.3]}
+    assert params.studied("third").model_dump() == said | own
+
+
 def values_of(params: Params) -> dict[str, Any]:
     return params.model_dump(mode="json")
 

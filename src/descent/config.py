@@ -164,7 +164,10 @@ class Params(Declared):
         return self.problem(cell.dataset, cell.model, changed, study.arm)
 
     def _study(self, name: str) -> dict[str, Any]:
-        return {"values": [], "seeds": [0]} | self.study[name] | self.budget.studies.get(name, {})
+        """What `study` and the profile in use say of one, over what they say of the study that it is like."""
+        own = self.study[name] | self.budget.studies.get(name, {})
+        like = own.pop("like", None)
+        return (self._study(like) if like else {"values": [], "seeds": [0]}) | own
 
     @property
     def in_use(self) -> dict[str, Study]:

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from descent import components, names
 from descent.runner.schema import ALONE, Ray, Shares
-from descent.schema import Device, Grid, ModelSection, NonNegative, ObjectiveSection, Schema
+from descent.schema import Device, Grid, ModelSection, NonNegative, ObjectiveSection, Schema, StudySection
 from descent.tasks.lm import schema as lm
 from descent.tasks.text import schema as text
 from descent.tasks.video import schema as video
@@ -58,7 +58,7 @@ class Declared(Schema):
     shifts: dict[str, dict[str, Any]]
     models: dict[str, ModelSection]
     training: Training
-    study: dict[str, dict[str, Any]]
+    study: dict[str, StudySection]
     profiles: dict[str, Profile]
     # What the components say of themselves; in params.json as it was when the results were made.
     components: dict[str, dict[str, dict[str, Any]]] = Field(default_factory=components.describe)
@@ -70,6 +70,9 @@ class Declared(Schema):
         names.known("method (one of arms)", [self.method], self.arms)
         names.known("comparison (of arms)", self.comparison.arms, self.arms)
         names.known("studies", self.studies, self.study)
+        for name, own in self.study.items():
+            names.known(f"study.{name}.like", [own["like"]] if "like" in own else [], self.study)
+        names.endless("study", {name: own.get("like") for name, own in self.study.items()})
         names.known("objectives", self.objectives, self.components["arms"])
         names.endless("objectives", {arm: own.get("like") for arm, own in self.objectives.items()})
         for task in components.TASKS:

@@ -67,6 +67,13 @@ class ModelSection(TypedDict, total=False):
     arms: dict[str, Values]
 
 
+class StudySection(TypedDict, total=False):
+    """A study's values, or those that it has in place of another's; descent.study has their schema."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)
+    like: str
+
+
 class BudgetSection(TypedDict, total=False):
     """A model's budget in a profile; the model's own schema holds the rest of it."""
 

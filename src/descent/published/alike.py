@@ -105,5 +105,8 @@ def _shifts(claim: str, params: Values) -> Values:
 
 
 def _task(claim: str, params: Values) -> str:
-    experiment = CLAIMS[claim].experiment
-    return experiment if experiment in TASKS else params["study"][experiment]["task"]
+    found = CLAIMS[claim].experiment
+    while found not in TASKS:  # a study, which says its task or which other one it is like
+        own = params["study"][found]
+        found = own.get("task") or own["like"]
+    return found

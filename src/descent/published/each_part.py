@@ -138,8 +138,8 @@ def _at_one_rate(folder: Path, params: Params) -> Iterator[str]:
         return
     own = found[found["study"].str.startswith(SAME_RATE) & (found["arm"] == params.comparison.ours)]
     for name, rows in own.groupby("study", sort=False):
-        study = files.values(folder)["study"][name]
-        unit = "percent" if study["task"] == "video" else "points"
+        study = files.params(folder).studied(name)
+        unit = "percent" if study.task == "video" else "points"
         ours = select(files.cells(folder), experiment=name, arm=params.comparison.ours)
         held = ours.astype({"feasible": float}).groupby(ours["varied"].astype(float))["feasible"]
         gains = [
@@ -147,4 +147,4 @@ def _at_one_rate(folder: Path, params: Params) -> Iterator[str]:
             f"({held.sum()[float(row.varied)]:.0f} of {held.size()[float(row.varied)]})"
             for row in rows.itertuples()
         ]
-        yield f"{params.label(study['model'])} in {folder.name} {listed(gains)}"
+        yield f"{params.label(study.model)} in {folder.name} {listed(gains)}"
