@@ -59,7 +59,10 @@ def test_progress_of_a_stack_that_began_again_counts_once() -> None:
     tally = cluster.Tally()
     for number, done in ((0, 3), (1, 2), (0, 5), (1, 1)):
         tally.tell(number, done)
-    assert tally.total() == 5 + 2
+    assert tally.total() == (5 + 2, 0)
+    tally.tell(2, 10, 9)  # an earlier run had done nine,
+    tally.tell(2, 12, 11)  # and another worker took it up at eleven, two of which are this run's
+    assert tally.total() == (5 + 2 + 3, 9)
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,13 @@ class OneBar(tqdm):
         for count in ("initial", "n", "last_print_n"):
             setattr(self, count, getattr(self, count) + done)
 
+    def tell(self, done: int, before: bool = False) -> None:
+        """Count what was done, here or before."""
+        if before:
+            self.known(done)
+        else:
+            self.update(done)
+
 
 class Lines(OneBar):
     """As a bar, in lines of its own: two processes side by side do not write over each other, nor over a log."""

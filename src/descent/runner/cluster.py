@@ -33,7 +33,7 @@ LIMITS = {"RAY_task_oom_retries": "3"}  # else a stack that does not fit is begu
 def run_all(
     jobs: Sequence[Job],
     device: torch.device,
-    progress: Callable[[int], Any],
+    progress: Callable[..., Any],
     settings: Ray,
     shares: Mapping[str, float],
 ) -> list[Any]:
@@ -80,7 +80,7 @@ def _together(
     ray: Any,
     jobs: Sequence[Job],
     needs: Sequence[Mapping[str, float | int]],
-    progress: Callable[[int], Any],
+    progress: Callable[..., Any],
     settings: Ray,
 ) -> list[Any]:
     """A task for every stack, and one bar for all."""
@@ -96,13 +96,15 @@ def _together(
     ]
     waiting = list(submitted)
     found = {}
-    done = 0
+    done = (0, 0)
     try:
         while waiting:
             ready, _ = ray.wait(waiting, timeout=0.5)
             head.ask()
             now = ray.get(tally.total.remote())
-            progress(now - done)
+            progress(now[0] - done[0])
+            if now[1] > done[1]:
+                progress(now[1] - done[1], True)
             done = now
             for one in ready:
                 found[one] = ray.get(one)
@@ -126,18 +128,19 @@ def _task(job: Job, number: int, tally: Any, here: dict, mark: Path) -> Any:
     hosts.enter(here, mark)
     store.use_leases(True)
     torch.set_num_threads(job.threads)
-    done = 0
+    done = known = 0
     told = time.monotonic()
 
-    def progress(more: int) -> None:
-        nonlocal done, told
+    def progress(more: int, before: bool = False) -> None:
+        nonlocal done, known, told
         done += more
+        known += more if before else 0
         if time.monotonic() - told > OFTEN:  # a message costs more than a step of a small cell
-            tally.tell.remote(number, done)  # absolute: a stack that began again counts once
+            tally.tell.remote(number, done, known)  # absolute: a stack that began again counts once
             told = time.monotonic()
 
     found = job.work(job.stack, progress)
-    tally.tell.remote(number, done)
+    tally.tell.remote(number, done, known)
     return found
 
 
@@ -146,14 +149,22 @@ class Tally:
 
     def __init__(self) -> None:
         self.done: dict[int, int] = {}
+        self.before: dict[int, int] = {}
 
-    def tell(self, number: int, done: int) -> None:
-        """A stack is so far; what it did before it was lost is not counted back."""
+    def tell(self, number: int, done: int, before: int = 0) -> None:
+        """A stack is so far; what it did before it was lost is not counted back.
+
+        Args:
+            done: in all.
+            before: of it what an earlier run had done.
+        """
+        self.before.setdefault(number, before)  # of a stack that goes on elsewhere this run has done the rest
         self.done[number] = max(done, self.done.get(number, 0))
 
-    def total(self) -> int:
-        """Of all stacks."""
-        return sum(self.done.values())
+    def total(self) -> tuple[int, int]:
+        """Of all stacks: what this run has done, and what an earlier one had."""
+        before = sum(self.before.values())
+        return sum(self.done.values()) - before, before
 
     @classmethod
     def bind(cls, ray: Any) -> Any:

@@ -18,7 +18,7 @@ from descent.runner.schema import ALONE, Ray
 from descent.runner.shares import share, threads
 from descent.training.devices import visible
 
-Work = Callable[[Sequence[Cell], Callable[[int], Any]], Any]
+Work = Callable[[Sequence[Cell], Callable[..., Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def use(params: Params) -> None:
     store.use_leases(params.executor == "ray")
 
 
-def run_all(jobs: Sequence[Job], device: torch.device, progress: Callable[[int], Any]) -> list[Any]:
+def run_all(jobs: Sequence[Job], device: torch.device, progress: Callable[..., Any]) -> list[Any]:
     """Do every job's `work(stack, progress)`; the first failure ends all, what was finished stays.
 
     On a CPU the steps are small products that more threads do not speed up, so stacks share the cores, one
@@ -72,7 +72,8 @@ def run_all(jobs: Sequence[Job], device: torch.device, progress: Callable[[int],
     Args:
         jobs: of one item or several, the longest of each first.
         device: `cuda` without a number is every GPU of this host.
-        progress: called with how much was done (cell epochs, texts, ...) since it was called last.
+        progress: called with how much was done (cell epochs, texts, ...) since it was called last; with True
+            behind it, of what an earlier run had done.
 
     Returns:
         What each job's work returns.
@@ -106,10 +107,10 @@ def run_all(jobs: Sequence[Job], device: torch.device, progress: Callable[[int],
 
 
 def _side_by_side(
-    jobs: Sequence[Job], context: Any, places: Sequence[torch.device | None], progress: Callable[[int], Any]
+    jobs: Sequence[Job], context: Any, places: Sequence[torch.device | None], progress: Callable[..., Any]
 ) -> list[Any]:
     """A process for every place, which takes one stack after another."""
-    counter = context.Value("q", 0)
+    counter = context.Array("q", 2)  # what was done here, and before
     stop = context.Event()
     free = context.SimpleQueue()
     for place in places:
@@ -121,7 +122,7 @@ def _side_by_side(
         "or the batch, and run the same command again"
     )
     pool = ProcessPoolExecutor(len(places), context, _begin, start)
-    told = 0
+    told = [0, 0]
     with processes.working(pool, killed):
         try:
             with processes.unheard():
@@ -129,9 +130,11 @@ def _side_by_side(
             waiting = set(submitted)
             while waiting:
                 done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                now = counter.value
-                progress(now - told)
-                told = now
+                here, before = (now - then for now, then in zip(counter[:], told, strict=True))
+                told = [told[0] + here, told[1] + before]
+                progress(here)
+                if before:
+                    progress(before, True)
                 for future in done:
                     future.result()
             return [future.result() for future in submitted]
@@ -153,9 +156,9 @@ def _work(job: Job) -> Any:
     counter, stop, place = _shared
     torch.set_num_threads(job.threads)
 
-    def progress(done: int) -> None:
+    def progress(done: int, before: bool = False) -> None:
         with counter.get_lock():
-            counter.value += done
+            counter[before] += done
         if stop.is_set():
             raise InterruptedError("another stack failed")
 

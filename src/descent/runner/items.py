@@ -142,7 +142,7 @@ def _train_missing(
         claimed.update(names[cell] for cell in missing)
         if names:
             queue += _jobs(item, settings, names, missing, planned)
-    run_all(queue, items[0].feed.device, bar.update)
+    run_all(queue, items[0].feed.device, bar.tell)
     store.await_published(claimed)
 
 

@@ -74,12 +74,13 @@ def work(
     recipe: Recipe,
     settings: dict[Cell, Setting],
     stack: Sequence[Cell],
-    progress: Callable[[int], None],
+    progress: Callable[..., None],
 ) -> None:
     """Train the cells of a stack together and publish them together; resume from the stack's checkpoint.
 
     Args:
-        progress: told how much was done since it was told last, in cell epochs / PARTS.
+        progress: told how much was done since it was told last, in cell epochs / PARTS; with True behind it, of
+            what was done before this run.
 
     Raises:
         UserError: the stack does not fit the GPU's memory.
@@ -89,7 +90,7 @@ def work(
     label = f"a stack of {stack[0].dataset}-{stack[0].model}"
     with store.file_lock(path.stem, label):  # items that share cells may run at the same time
         if all(map(store.has, names)):
-            progress(recipe.epochs * PARTS * len(stack))
+            progress(recipe.epochs * PARTS * len(stack), True)
         else:
             _train(names, recipe, [settings[cell] for cell in stack], stack, FileCheckpoint(path), progress)
         store.close_stack(names)
@@ -101,14 +102,16 @@ def _train(
     settings: Sequence[Setting],
     stack: Sequence[Cell],
     checkpoint: FileCheckpoint,
-    progress: Callable[[int], None],
+    progress: Callable[..., None],
 ) -> None:
     done, one_at_a_time = 0, Lock()
 
     def tell(parts: int) -> None:
         nonlocal done
         with one_at_a_time:  # batches may be asked for on several threads
-            if parts > done:  # a resumed stack reports its first epochs at once
+            if done == 0 and parts >= PARTS:  # none was told within the first epoch: an earlier run has done these
+                progress(parts * len(stack), True)
+            elif parts > done:
                 progress((parts - done) * len(stack))
             done = max(done, parts)
 
