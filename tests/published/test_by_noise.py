@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from descent.analysis.wording import signed
 from descent.published import by_noise, gray_levels, parts, trained
 from tests.fakes.results import fake_params
 
@@ -95,6 +97,25 @@ def test_errors_are_paired_by_seed_and_a_diverged_cell_leaves_its_pair_out() -> 
     table = gray_levels.table(cells, fake_params())
     assert "0.13 (2)" in table and "| 8.00 | 8.00 |" in table
     assert gray_levels.table(cells[:0], fake_params()) == ""
+
+
+def test_what_errors_themselves_say_is_the_trimmed_mean_over_the_same_settings_by_seed() -> None:
+    def pair(layers: int, seed: int, ratio: float) -> list[dict]:
+        place = {"layers": layers, "seed": seed}
+        return [cell("constrained", seed, 8.0) | place, cell("unconstrained", seed, 8.0 * np.exp(ratio)) | place]
+
+    ratios = {3: 0.04, 5: 0.02, 7: -0.02, 9: -0.4}  # of these the first and the last are trimmed
+    rows = [pair(layers, seed, ratio + 0.01 * seed) for layers, ratio in ratios.items() for seed in (-1, 0, 1)]
+    rows += [[row | {"model": "dust"} for row in pair(3, 0, 9.0)]]
+    cells = pd.DataFrame([row for both in rows for row in both])
+    cells["mean_rmse"] = cells["rmse_out_of_distribution"]
+    told = gray_levels.across(cells, CARD, MODELS, fake_params())
+    half = 100 * 0.01 / np.sqrt(3) * 4.30265  # Student's with two degrees of freedom
+    interval = f"+0.0 ({signed(-half)} to {signed(half)}) %"
+    assert f"the gain of *Video* is {interval}, by depth 4.0 / 2.0 / -2.0 / -40.0 % (L = 3 / 5 / 7 / 9)" in told
+    assert f"in the paper's tables, the gain is {interval}" in told
+    assert gray_levels.across(cells, CARD.assign(verdict="not tested"), MODELS, fake_params()) == ""
+    assert gray_levels.across(cells[cells["model"] == "dust"], CARD, MODELS, fake_params()) == ""
 
 
 def test_models_of_which_no_cell_of_erm_descends_are_counted_apart() -> None:

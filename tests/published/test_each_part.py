@@ -34,12 +34,13 @@ def test_what_another_part_replaces_is_told_of_its_data_set_and_counted_no_more(
     rows = Made().video(models=("ut",), layers=(3,)).table()
     folders = [published(tmp_path / "small-1", rows), tmp_path / "small-2"]
     monkeypatch.setattr(parts, "gone", lambda folders: {})
-    assert each_part.not_counted(folders, real_params()) == ""
-    whole = each_part.counted(folders)
-    assert "give 6 more verdicts" in whole, "two claims, of all data sets and of each"
+    whole = each_part.table(folders, [], real_params())
+    assert whole.count("| small-1 |") == 6, "two claims, of all data sets and of each"
+    assert ", not counted" not in whole
     monkeypatch.setattr(parts, "gone", lambda folders: {claim: {("ucsd", "ut", 0)} for claim in SHOWN})
-    told = each_part.not_counted(folders, real_params())
-    assert told.count("small-1 (UT on UCSD) on") == 4, "two claims, of all data sets, and of UCSD"
-    assert "Avenue" not in told
-    assert "give 2 more verdicts" in each_part.counted(folders), "those of Avenue stay"
-    assert each_part.table(folders, real_params()).count("| small-1 |") == 6
+    told = each_part.table(folders, [], real_params()).splitlines()
+    marked = [line for line in told if line.endswith(", not counted |")]
+    assert len(marked) == 4, "two claims, of all data sets, and of UCSD"
+    assert (
+        not [line for line in marked if "| Avenue |" in line] and sum("| Avenue |" in line for line in told) == 2
+    )

@@ -11,6 +11,7 @@ from descent.analysis import effects
 from descent.analysis.claims import CLAIMS
 from descent.analysis.select import select
 from descent.analysis.verdicts import LEVEL, Estimate
+from descent.analysis.wording import signed
 from descent.published import otherwise, parts
 from tests.fakes.evidence import Made, real_params
 from tests.fakes.parts import published
@@ -130,7 +131,10 @@ def test_the_sentence_has_the_means_of_the_table_and_none_of_a_single_setting(
     assert "](RUNS.md#the-models-behind-the-verdicts-solved-otherwise)" in said and cap != 6
     for (claim, solvers), rows in zip(beside(counts, folder).items(), told(counts, folder).values(), strict=True):
         what = {"gain": "gain", "cost": "price"}[CLAIMS[claim].kind]
-        assert solvers and f"a {what} of {rows[0][4]} % for {rows[0][3]}" in said
+        assert solvers and f"a {what} of {rows[0][4]} % where it was {rows[0][3]}" in said
+        as_they_are = solvers[0][solvers[0]["resample"] == 0]
+        plain = [signed(100 * as_they_are[side].mean()) for side in ("effect", "effect_counts")]
+        assert (f"(untrimmed {plain[0]} where it was {plain[1]})" in said) == (what == "gain")
     alone = published(made(0.02, models=("ut",), layers=(3,)), tmp_path / "small-00000003", SHARED | CAP)
     found = beside(counts, alone)
     assert otherwise.tables(found, real_params()) and otherwise.sentence(found, "RUNS.md") == ""

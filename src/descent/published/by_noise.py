@@ -20,7 +20,7 @@ NAME = "levels"
 TOLD = (
     "What our arm gains over ERM at each level of the test noise (gamma), the mean over seeds of 100 times the "
     "difference of -ln RMSE, or of the accuracy; in brackets where the 95 % interval over seeds holds 0, or is "
-    "not known. Claims are means over the levels above eps. Some older parts hold no such table."
+    "not known. Claims are means over the levels above eps. Some older runs hold no such table."
 )
 
 

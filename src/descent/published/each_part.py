@@ -1,4 +1,4 @@
-"""What each published part says by itself, in Markdown, beside the verdicts that all of them give together."""
+"""What each published run says by itself, in Markdown, beside the verdicts that all of them give together."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,56 +9,41 @@ import pandas as pd
 from descent.analysis import grounds
 from descent.analysis.preconditions import PLACE
 from descent.analysis.select import select
-from descent.analysis.verdicts import NOT_TESTED, VERDICTS
-from descent.analysis.wording import with_interval, written
+from descent.analysis.verdicts import NOT_TESTED
+from descent.analysis.wording import written
 from descent.components import TASKS
 from descent.config import Params
 from descent.published import files, judged, parts
 from descent.published.markdown import listed, pipe
 
 SAME_RATE = "controls_rates_"  # what the names of studies begin with that train both arms at each rate
+SAME_CELLS = (
+    "Exploratory: of runs that are judged together these are the cells of the claims above, and no more evidence. "
+    "*Not counted*: another run trained the same models on the same data for longer, or with more trials."
+)
 
 
-def table(folders: Sequence[Path], params: Params) -> str:
-    """What each published part, and each data set of one that has several, says of the primary claims by itself,
-    corrected within its own six; empty where none could test one."""
-    rows = [[folder.name, *judged.alone(row, params)] for folder in folders for row in _tested(folder)]
-    return (
-        pipe(["part", "data set", "claim", "here", "95 % interval", "p", "from", "verdict"], rows) if rows else ""
-    )
+def table(folders: Sequence[Path], apart: Sequence[Path], params: Params) -> str:
+    """What each published run, and each data set of one that has several, says of the primary claims by itself,
+    corrected within its own six; empty where none could test one.
 
-
-def counted(folders: Sequence[Path]) -> str:
-    """In a sentence, how often each verdict is what a part or a data set of one says by itself; empty where none
-    could test a claim. What `not_counted` tells is not among them: it may be one training twice."""
-    aside = [_key(folder, row) for folder, row, _ in _aside(folders)]
-    told = [row for folder in folders for row in _tested(folder) if _key(folder, row) not in aside]
-    verdicts = pd.Series([row["verdict"] for row in told]).value_counts()
-    counts = listed([f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdict in verdicts])
-    return (
-        f"Exploratory: published parts and their data sets, each judged by itself, give {verdicts.sum()} more "
-        f"verdicts on these claims ({counts}), listed below."
-        if len(verdicts)
-        else ""
-    )
-
-
-def not_counted(folders: Sequence[Path], params: Params) -> str:
-    """In a sentence, what parts say by themselves of primary claims in which another part counts in their place;
-    empty where there is no such part."""
-    told = []
-    for folder, row, places in _aside(folders):
-        of = params.in_words(listed([f"{model} on {dataset}" for dataset, model in places]))
-        told.append(f"{folder.name} ({of}) on *{row['statement']}*: {with_interval(row)}, {row['verdict']}")
-    head = (
-        "Not counted, since another part trained the same models on the same data for longer, or with more trials"
-    )
-    return f"{head}: {'; '.join(told)}." if told else ""
+    Args:
+        folders: those that are judged together; what another of them counts for in its place is marked.
+        apart: those that are judged alone.
+    """
+    aside = {_key(folder, row) for folder, row in _aside(folders)}
+    rows = []
+    for folder in [*folders, *apart]:
+        for row in _tested(folder):
+            *words, verdict = judged.alone(row, params)
+            rows.append([folder.name, *words, verdict + (", not counted" if _key(folder, row) in aside else "")])
+    header = ["run", "data set", "claim", "here", "95 % interval", "p", "from", "verdict"]
+    return f"{SAME_CELLS}\n\n{pipe(header, rows)}" if rows else ""
 
 
 def by_rate(folders: Sequence[Path], params: Params) -> str:
     """In a sentence, what our arm gains out of distribution where both arms train at one learning rate, and how
-    many of its cells are feasible on validation data, by the studies that parts have published; empty where none
+    many of its cells are feasible on validation data, by the studies that runs have published; empty where none
     has."""
     told = [words for folder in folders for words in _at_one_rate(folder, params)]
     head = (
@@ -104,18 +89,23 @@ def resting(card: pd.DataFrame, models: pd.DataFrame) -> set[tuple[str, str]]:
 
 
 def _tested(folder: Path) -> Iterator[Mapping[str, Any]]:
-    """The primary claims that a part could test, then those that its data sets could."""
+    """The primary claims that a run could test, then those that its data sets could, less what is of one alone."""
+    said = []
     for name in ("claims", "datasets"):
         card = files.table(folder, name)
-        yield from judged.tested(card) if card is not None else ()
+        for row in judged.tested(card) if card is not None else ():
+            words = [row[key] for key in ("claim", "estimate", "low", "high")]
+            if words not in said:
+                yield row
+            said.append(words)
 
 
-def _aside(folders: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, Any], list[tuple[str, str]]]]:
-    """The claims that rest on what another part replaces, with these data sets and models."""
+def _aside(folders: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """The claims that rest on what another run replaces."""
     gone_of = parts.gone(folders) if len(folders) > 1 else {}
     for number, folder in enumerate(folders):
         for row in _tested(folder):
-            gone = sorted((data, model) for data, model, part in gone_of.get(row["claim"], ()) if part == number)
+            gone = {(data, model) for data, model, part in gone_of.get(row["claim"], ()) if part == number}
             if not gone:
                 continue
             pairs, facts = files.pairs_and_facts(folder)
@@ -124,9 +114,8 @@ def _aside(folders: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, Any], l
                 own = own[own["dataset"] == row["dataset"]]
             else:
                 own = grounds.left_in(own, grounds.passing(facts[facts["claim"] == row["claim"]]))
-            held = set(own[["dataset", "model"]].itertuples(index=False, name=None))
-            if places := [place for place in gone if place in held]:
-                yield folder, row, places
+            if gone & set(own[["dataset", "model"]].itertuples(index=False, name=None)):
+                yield folder, row
 
 
 def _key(folder: Path, row: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from descent.analysis.preconditions import PLACE
 from descent.analysis.verdicts import NOT_TESTED, REPRODUCED, VERDICTS
+from descent.analysis.wording import number_of
+from descent.components import TASKS
 from descent.config import Params
 from descent.published import (
     by_noise,
@@ -20,14 +23,16 @@ from descent.published import (
     solver,
     trained,
 )
-from descent.published.markdown import linked, listed
+from descent.published.markdown import listed
 
 LEGEND = (
     "*ERM*: plain training, the last layer's loss alone. A gain is positive where constrained training is better "
     "than ERM, a price where it is worse. *Out of distribution*: test noise above that of training. *Its number*: "
-    "worked out from the paper's tables, over all test noise. *Effect, margin or bound*: what would matter, fixed "
-    "before the runs (a mean where models differ in it). *p*: corrected for six claims (Holm). *Setting*: a data "
-    "set, model and depth. *Not tested*: one of the protocol's preconditions does not hold."
+    "worked out from the paper's tables, over all test noise; *outside*: outside the range in which one more seed "
+    "of ours is expected (95 %). *Effect, margin or bound*: what would matter, fixed before the runs (a mean "
+    "where models differ in it). *p*: corrected for six claims (Holm); of eight seeds the smallest is .047 (6 x "
+    "2/256), where all have one sign. *Setting*: a data set, model and depth. *Not tested*: one of the protocol's "
+    "preconditions does not hold."
 )
 SEEN = (
     "the primary claims: effects with 95 % intervals in multiples of what matters, and those of the paper's tables"
@@ -35,10 +40,11 @@ SEEN = (
 MODELS = "the primary claims and each of their models: estimates with 95 % intervals, and the paper's values"
 BRIEF = (
     "A gain is positive where constrained training is better, a price where it is worse (in the picture a price "
-    "is drawn to the left); in brackets the 95 % interval. A mean over more than three settings is trimmed: "
-    "without the largest and smallest quarter. *In its tables*: the same trimmed mean of the paper's UT, which "
-    "has as many weights either way, but over all test noise; *outside*: outside the range in which one more "
-    "seed of ours is expected (95 %). *Matters*: fixed before the runs. *Reproduced*: a gain above zero and as "
+    "is drawn to the left); in brackets the 95 % interval over seeds and test items: of video blocks of frames of "
+    "three or four clips, so that it says nothing of other scenes. A mean over more than three settings is "
+    "trimmed: without the largest and smallest quarter. *In its tables*: the same trimmed mean of the paper's UT, "
+    "which has as many weights either way, but over all test noise. *Matters*: fixed before the runs. "
+    "*Reproduced*: a gain above zero and as "
     "large as what matters, or a price below it; *reversed*: a gain below zero; *not reproduced*: a price above "
     "what matters; each by its interval, and with p < .05 after a correction for six claims. *No effect of "
     "interest*: the whole 90 % interval is smaller than what matters. *Cannot tell*: none of these."
@@ -50,7 +56,7 @@ FEW = (
 UNTESTED = "*Not tested*: a precondition that was fixed before the runs does not hold."
 UNCOUNTED = "Models of runs that were announced to be judged alone are not counted here."
 PARTS = "README.md"  # beside the published parts
-REASONS = """What the verdicts on the first screen of the [README](../../README.md) rest on, of all parts of
+REASONS = """What the verdicts on the first screen of the [README](../../README.md) rest on, of all runs of
 profile `{profile}`; written by `make evidence` from the tables in the folders beside this file. How claims are
 judged: [PROTOCOL.md](PROTOCOL.md); the numbers: `claims.csv` and `sensitivity.csv`."""
 
@@ -98,7 +104,7 @@ class Programme:
 
 def first_screen(told: Programme, otherwise: str) -> str:
     """How many primary claims are reproduced; a picture of them, the verdicts with a legend, what their means hide
-    first (depths, test noise, another solver), whether the loss descends, and the scope.
+    first (depths, test noise, the measure, another solver), whether the loss descends, and the scope.
 
     Args:
         otherwise: a sentence on the same settings with another solver (otherwise.sentence).
@@ -107,6 +113,7 @@ def first_screen(told: Programme, otherwise: str) -> str:
     beneath = [
         judged.by_depth(primary, told.averages),
         by_noise.across(told.levels, primary, own, params),
+        gray_levels.across(told.cells, primary, own, params),
         otherwise,
         trained.descent(told.cells, told.resting, params),
     ]
@@ -116,25 +123,20 @@ def first_screen(told: Programme, otherwise: str) -> str:
         judged.brief(primary.assign(why=_short(primary, own, f"{place}/{PARTS}", params))),
         BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else ""),
         "\n".join(f"- {words}" for words in beneath if words),
-        f"{_scope(primary, own, params)} [What the verdicts rest on]({place}/{PARTS}): every model, data set, "
-        "setting and published part by itself, what the means hide, and what was left out; [how claims are "
+        f"{_scope(told)} [What the verdicts rest on]({place}/{PARTS}): every model, data set, "
+        "setting and published run by itself, what the means hide, and what was left out; [how claims are "
         f"judged]({place}/PROTOCOL.md).",
     ]
     return "\n\n".join(filter(None, paragraphs))
 
 
 def behind(told: Programme) -> str:
-    """The page beside the published parts: the verdicts in full and what their means hide (settings, margins,
-    models left out, other shifts), descent and constraints, each model alone, each part, gains at one learning
+    """The page beside the published runs: the verdicts in full and what their means hide (settings, margins,
+    models left out, other shifts), descent and constraints, each model alone, each run, gains at one learning
     rate, other averages and each setting, errors by test noise and in gray levels."""
     params, primary, own, every = told.params, told.primary, told.own, [*told.folders, *told.apart]
     below = "#each-model-alone-and-what-keeps-it-out-of-a-claim"
     brief = primary.assign(why=_short(primary, own, below, params))
-    aside = [
-        each_part.counted(told.folders),
-        each_part.not_counted(told.folders, params),
-        each_part.by_rate(every, params),
-    ]
     solved = solver.by_setting(told.cells, params)
     chapters = {
         "The primary claims": f"{judged.claims(brief, brief['verdict'].tolist())}\n\n{LEGEND}\n\n"
@@ -142,13 +144,13 @@ def behind(told: Programme) -> str:
         "What their means hide": "\n".join(f"- {words}" for words in _hidden(told)),
         "The other claims, exploratory": _others(told.card[told.card["group"] != "primary"]),
         "Not tested": judged.untested(told.card, params),
-        "Beside them": "\n\n".join(filter(None, aside)),
-        "The published parts": f"{_published(told)}\n\nTrained: {trained.compared(told.cells, params)}.",
+        "At one learning rate": each_part.by_rate(every, params),
+        "The published runs": f"{_published(told)}\n\nTrained: {trained.compared(told.cells, params)}.",
         "Descent": trained.descending(told.cells, params) + (f" {UNCOUNTED}" if told.apart else ""),
         "Constraints": "\n\n".join(filter(None, _held_to(told, solved))),
         "Each model alone, and what keeps it out of a claim": judged.models_alone(told.card, own, params),
-        "Each published part, and each data set of one that has several, by itself": each_part.table(
-            every, params
+        "Each published run, and each data set of one that has several, by itself": each_part.table(
+            told.folders, told.apart, params
         ),
         "Other averages, and each setting": judged.averages(primary, told.averages, solved, params),
         "By test noise": by_noise.tables(told.levels, params),
@@ -186,13 +188,14 @@ def _others(card: pd.DataFrame) -> str:
 
 
 def _published(told: Programme) -> str:
-    """Links to the parts, and what of them no longer counts where another part holds it too."""
+    """How many there are, and what of them no longer counts where another run holds it too."""
     folders = told.folders
-    named, alone = (listed([linked(folder) for folder in own]) for own in (folders, told.apart))
     gone = sorted(parts.replaced(folders)) if len(folders) > 1 else []
     words = [told.params.in_words(f"{model} on {data} in {folders[n].name}") for data, model, n in gone]
-    left = f" Not counted in what a longer or better tuned part holds too: {listed(words)}." if gone else ""
-    return f"{named}." + left + (f" Judged alone: {alone}." if told.apart else "")
+    left = f" Not counted in what a longer or better tuned run holds too: {listed(words)}." if gone else ""
+    alone = f", and {number_of(len(told.apart), 'run')} judged alone" if told.apart else ""
+    counts = f"{number_of(len(folders), 'run')} judged together{alone}"
+    return f"{counts}: [every run](RUNS.md#every-run).{left}"
 
 
 def _outcome(primary: pd.DataFrame) -> str:
@@ -216,14 +219,18 @@ def _outcome(primary: pd.DataFrame) -> str:
     )
 
 
-def _scope(primary: pd.DataFrame, own: pd.DataFrame, params: Params) -> str:
-    """The models and data sets that the verdicts rest on."""
-    tested = primary.loc[primary["verdict"] != NOT_TESTED, "claim"]
-    left = own[own["claim"].isin(tested) & (own["why"].fillna("") == "")]
-    words = []
-    for model, rows in left.groupby("model", sort=False):
-        sets = dict.fromkeys(", ".join(rows["datasets"]).split(", "))
-        words.append(f"{sections.weighted(params, model)} on {params.in_words(listed(list(sets)))}")
+def _scope(told: Programme) -> str:
+    """The models and data sets that the verdicts rest on, with the runs that trained them."""
+    grid = told.cells[told.cells["experiment"].isin(TASKS)]
+    part_of = grid.groupby(PLACE)["part"].first().to_dict()
+    sets: dict[str, list[str]] = {}
+    for dataset, model in sorted(told.resting, key=lambda place: place[::-1]):
+        name = told.params.label(dataset)
+        if (part := part_of.get((dataset, model))) is not None:  # a claim may rest on a study alone
+            folder = told.folders[part]
+            name += f" ([{folder.name}]({folder.as_posix()}/REPORT.md))"
+        sets.setdefault(model, []).append(name)
+    words = [f"{sections.weighted(told.params, model)} on {listed(own)}" for model, own in sets.items()]
     return f"Tested: {'; '.join(words)}." if words else ""
 
 

@@ -4,17 +4,24 @@ The protocol averages ln(RMSE) over the test noise, so that every level counts a
 is ruled by the highest levels. Where arms cross between levels, the two may differ in sign.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
+from descent.analysis.claims import CLAIMS
 from descent.analysis.controls import over_seeds
 from descent.analysis.lost import truth
 from descent.analysis.select import SETTING, select
-from descent.analysis.wording import UNKNOWN
+from descent.analysis.verdicts import NOT_TESTED, student, trimmed
+from descent.analysis.wording import UNKNOWN, gain
+from descent.cells import headline
 from descent.config import Params
+from descent.published import each_part, judged
 from descent.published.markdown import pipe
 
 MEASURES = {"out": "rmse_out_of_distribution", "in": "rmse_in_distribution"}
+EVERY = {"all": "mean_rmse"}  # over all test noise
 TOLD = (
     "RMSE of both arms in gray levels (0 to 255), the mean over test noise and seeds; *fewer*: by how much our "
     "arm's is lower than ERM's; *of the mean*: the logarithm of the ratio of these means, where claims average "
@@ -23,10 +30,10 @@ TOLD = (
 )
 
 
-def paired(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """A row for each pair of trained cells of video's grids that did not diverge: SETTING and `seed`, for `in` and
-    `out` the mean RMSE of `ours_<>` and `theirs_<>` (0 to 255), `fewer_<>`, theirs less ours, and `ratio_<>`,
-    ln(theirs / ours).
+def paired(cells: pd.DataFrame, params: Params, measures: Mapping[str, str] = MEASURES) -> pd.DataFrame:
+    """A row for each pair of trained cells of video's grids that did not diverge: SETTING and `seed`, for each
+    word of the measures the mean RMSE of `ours_<>` and `theirs_<>` (0 to 255), `fewer_<>`, theirs less ours, and
+    `ratio_<>`, ln(theirs / ours).
 
     Args:
         cells: summary.cells_table.
@@ -35,12 +42,12 @@ def paired(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     own = own[own["trained"].astype(bool) & ~truth(own["diverged"])]
     key = [*SETTING, "seed"]
     arms = [
-        select(own, arm=arm).astype(dict.fromkeys(MEASURES.values(), float))[[*key, *MEASURES.values()]]
+        select(own, arm=arm).astype(dict.fromkeys(measures.values(), float))[[*key, *measures.values()]]
         for arm in params.comparison.arms
     ]
     both = arms[0].merge(arms[1], on=key, suffixes=("_ours", "_theirs")).set_index(key)
     columns = {}
-    for word, measure in MEASURES.items():
+    for word, measure in measures.items():
         ours, theirs = both[f"{measure}_ours"], both[f"{measure}_theirs"]
         columns |= {f"ours_{word}": ours, f"theirs_{word}": theirs}
         columns |= {f"fewer_{word}": theirs - ours, f"ratio_{word}": np.log(theirs / ours)}
@@ -67,6 +74,39 @@ def table(cells: pd.DataFrame, params: Params) -> str:
         rows.append(words)
     of = [f"{what}, {where}" for where in MEASURES for what in ("ERM", "ours", "fewer", "of the mean")]
     return f"{TOLD}\n\n{pipe(['data set', 'model', 'L', 'eps', *of], rows)}"
+
+
+def across(cells: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
+    """In a sentence, what the tested gain of video and its price come to where errors are averaged and not their
+    logarithms: the same trimmed mean over the same settings and seeds, with Student's interval; the gain by depth
+    too, and over all test noise. Empty where no gain was tested, or no pair is left of it.
+
+    Args:
+        cells: as of `paired`.
+        card, models: the scorecard, and its claims on each model alone (scorecard.by_model).
+    """
+    tested = card[card["verdict"] != NOT_TESTED]
+    own = [name for name in tested["claim"] if (CLAIMS[name].kind, CLAIMS[name].experiment) == ("gain", "video")]
+    if not own:
+        return ""
+    pairs = paired(cells, params, MEASURES | EVERY)
+    places = each_part.resting(tested[tested["claim"] == own[0]], models)
+    pairs = pairs.loc[[place in places for place in zip(pairs["dataset"], pairs["model"], strict=True)]]
+    pairs = pairs[np.isclose(pairs["eps"].astype(float), headline(params, "video"))]
+    if pairs.empty:
+        return ""
+    ratios = pairs.pivot(index=SETTING, columns="seed", values=["ratio_out", "ratio_in", "ratio_all"])
+    told = {}
+    for word, sign in {"out": 1, "in": -1, "all": 1}.items():
+        by_seed = trimmed(sign * ratios[f"ratio_{word}"].dropna(axis=1).to_numpy())
+        told[word] = f"{gain(*student(by_seed), len(by_seed))} %"
+    by_depth = judged.ranges(ratios["ratio_out"].mean(axis=1).rename("estimate").reset_index(), "percent")
+    return (
+        "**By the measure**: claims average logarithms, in which low noise counts as much as high. Of the mean "
+        f"error in gray levels the gain of *{CLAIMS[own[0]].about}* is {told['out']}, by depth {by_depth}; the "
+        f"price {told['in']}; over all test noise, as in the paper's tables, the gain is {told['all']} (intervals "
+        "over seeds alone)."
+    )
 
 
 def _interval(row: dict, name: str, times: float, unit: str) -> str:

@@ -35,10 +35,11 @@ def brief(card: pd.DataFrame) -> str:
     verdict."""
     rows = []
     for row in card.to_dict("records"):
-        words = [CLAIMS[row["claim"]].short, *_claim(row)[1:]]
+        words = _claim(row)
         found = UNKNOWN if row["verdict"] == NOT_TESTED else with_interval(row)
-        paper = words[1] if pd.isna(row["paper_value"]) else f"{words[1]}; in its tables {words[2]}"
-        rows.append([words[0], paper, found, words[5], words[-1]])
+        tables = written(float(row["paper_value"]), row["unit"])
+        paper = row["paper"] if tables == UNKNOWN else f"{row['paper']}; in its tables {tables}"
+        rows.append([CLAIMS[row["claim"]].short, paper, found, words[5], words[-1]])
     return pipe(["claim", "the paper", "here", "matters", "verdict"], rows)
 
 
@@ -185,9 +186,9 @@ def by_depth(card: pd.DataFrame, found: pd.DataFrame) -> str:
     for name, unit in units.items():
         if CLAIMS[name].kind != "gain" or not _disagree(own := _settings(found, name)):
             continue
-        words = f"*{CLAIMS[name].about}*: {_ranges(own, unit)}"
+        words = f"*{CLAIMS[name].about}*: {ranges(own, unit)}"
         price = name.replace("_ood", "_cost")
-        words += f", at a price of {_ranges(_settings(found, price), unit)}" if price in units else ""
+        words += f", at a price of {ranges(_settings(found, price), unit)}" if price in units else ""
         told.append(words)
     return f"**By depth**: {'. '.join(told)}." if told else ""
 
@@ -202,8 +203,8 @@ def _disagree(own: pd.DataFrame) -> bool:
     return bool((own["low"] > 0).any() and (own["high"] < 0).any())
 
 
-def _ranges(own: pd.DataFrame, unit: str) -> str:
-    """`1.2 to 1.4 / -3 to 2 % (L = 3 / 7)`."""
+def ranges(own: pd.DataFrame, unit: str) -> str:
+    """The least and the largest `estimate` of settings by their `layers`: `1.2 to 1.4 / -3 to 2 % (L = 3 / 7)`."""
     ends = own.groupby("layers")["estimate"].agg(["min", "max"])
     each = [
         " to ".join(dict.fromkeys(signed(100 * end).removeprefix("+") for end in (row["min"], row["max"])))

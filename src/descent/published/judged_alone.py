@@ -13,10 +13,11 @@ from descent.analysis.wording import UNKNOWN, with_interval
 from descent.components import TASKS
 from descent.config import Params
 from descent.published import files
-from descent.published.markdown import linked, pipe
+from descent.published.markdown import linked, listed, pipe
 
 HEADER = ("run", "model", "asked of its layers", "here", "settings", "seeds", "lost", "verdict")
 TESTED = "**Tested in runs of their own**, announced to join no claim and to change none"
+PLACE = "RUNS.md#runs-judged-alone"
 
 
 def table(folders: Sequence[Path], params: Params) -> str:
@@ -34,19 +35,14 @@ def table(folders: Sequence[Path], params: Params) -> str:
 
 
 def sentence(folders: Sequence[Path], params: Params) -> str:
-    """What came out of those that could be tested, with their models and what was asked of them; empty where none
-    could."""
+    """Which of them could be tested, by their models; empty where none could."""
     told = []
     for folder in folders:
-        tested = [(row, models) for row, models in _claims(folder) if row["verdict"] != NOT_TESTED]
-        if not tested:
-            continue
-        own = files.params(folder)
-        passing = tested[0][1].query("why == ''").to_dict("records")
-        of = "; ".join(f"{_model(one, params)}, {_asked(own, one)}" for one in passing)
-        said = "; ".join(f"*{row['statement']}*: {with_interval(row)}, *{row['verdict']}*" for row, _ in tested)
-        told.append(f"{of} ({linked(folder)}): {said}")
-    return f"{TESTED}. {'. '.join(told)}." if told else ""
+        tested = [models for row, models in _claims(folder) if row["verdict"] != NOT_TESTED]
+        if tested:
+            passing = tested[0].query("why == ''").to_dict("records")
+            told.append(f"{listed([_model(one, params) for one in passing])} ({linked(folder)})")
+    return f"{TESTED}: {'; '.join(told)}; [what came of them]({PLACE})." if told else ""
 
 
 def _claims(folder: Path) -> Iterator[tuple[dict, pd.DataFrame]]:

@@ -18,7 +18,7 @@ from descent.analysis.preconditions import PLACE
 from descent.analysis.scorecard import PAPER, scores
 from descent.analysis.select import select
 from descent.analysis.verdicts import LEVEL, Estimate, student, trimmed
-from descent.analysis.wording import gain
+from descent.analysis.wording import gain, signed
 from descent.config import Params
 from descent.published import comparable, files
 from descent.published.markdown import anchor, linked, listed, pipe
@@ -109,8 +109,11 @@ def sentence(found: Found, page: str) -> str:
                     f"({_share(both)} settings)"
                 )
                 before, after = (_estimated(one) for one in _sides(both))
-                what = "price" if CLAIMS[claim].kind == "cost" else "gain"
-                told.setdefault(head, []).append(f"a {what} of {after} % for {before}")
+                told.setdefault(head, []).append(
+                    f"a price of {after} % where it was {before}"
+                    if CLAIMS[claim].kind == "cost"
+                    else f"a gain of {after} % where it was {before} (untrimmed {_untrimmed(both)})"
+                )
     said = [f"{head}: {', '.join(words)}" for head, words in told.items()]
     return f"{'. '.join(said)} ({ALONE}; [{LINK}]({page}#{anchor(TITLE)}))." if said else ""
 
@@ -218,6 +221,12 @@ def _row(of: str, both: pd.DataFrame) -> list[object]:
 def _estimated(pairs: pd.DataFrame) -> str:
     found = Estimate.of(trimmed(scores(pairs)[1]), int(pairs["items"].min()))
     return gain(found.value, found.interval(LEVEL), found.seeds)
+
+
+def _untrimmed(both: pd.DataFrame) -> str:
+    """The plain mean over settings and seeds, solved otherwise and where it counts."""
+    before, after = (signed(100 * float(scores(one)[1][..., 0].mean())) for one in _sides(both))
+    return f"{after} where it was {before}"
 
 
 def _difference(counts: pd.DataFrame, otherwise: pd.DataFrame) -> str:

@@ -39,13 +39,13 @@ def descending(cells: pd.DataFrame, params: Params) -> str:
     nowhere."""
     grid = each_once(_trained(cells))
     words = []
-    for (task, model), own in grid.groupby(["experiment", "model"]):
+    for (_, model), own in grid.groupby(["experiment", "model"]):
         counts = []
         for arm in params.comparison.arms:
             cells_of = own[own["arm"] == arm]
             held = truth(cells_of["descending"]) & ~truth(cells_of["diverged"])
             counts.append(f"{held.sum()} of {len(held)} {params.label(arm)}")
-        words.append(f"{params.label(model)} ({task}) {listed(counts)}")
+        words.append(f"{_of_task(model, params)} {listed(counts)}")
     return f"Cells whose loss falls at every layer that is asked to, on validation data: {'; '.join(words)}."
 
 
@@ -109,7 +109,7 @@ def constraints(found: pd.DataFrame, params: Params) -> str:
     if found.empty:
         return ""
     rows = [
-        [params.label(row["model"]), f"{row['alpha']:g}", row["cells"]]
+        [_of_task(row["model"], params), f"{row['alpha']:g}", row["cells"]]
         + [f"{row[share]:.0%}" for share in ("at_zero", "at_half", "at_tolerance")]
         + [known(row["worst"], "+.3f")]
         for row in found.to_dict("records")
@@ -137,10 +137,10 @@ def holding(found: pd.DataFrame, params: Params) -> str:
             rows.append(_counts(f"{task}, in all", own))
     told = (
         "Of the same cells, less those of studies, how many hold their constraints within the tolerance, and in "
-        "how many one of them is active; the swing is that of f_0 over the last quarter of training, standard "
-        "deviation over mean, in the median cell of the setting where it is largest (of one epoch there is none), "
-        "and beside it that of ERM there, which has no multipliers: what the draw of batches does by itself. Why "
-        "on one data set hardly any hold on test data: [NOTES.md](NOTES.md)."
+        "how many one of them is active. *Swing*: of f_0 over the last quarter of training, standard deviation "
+        "over mean, in the median cell of the setting where it is largest (of one epoch there is none). *Of ERM*: "
+        "the same there, without multipliers: what the draw of batches does by itself. Why on one data set hardly "
+        "any hold on test data: [NOTES.md](NOTES.md)."
     )
     return told + "\n\n" + pipe(["data set", "cells", "validation", "test", "active", "swing", "of ERM"], rows)
 
@@ -161,6 +161,11 @@ def held_in_all(found: pd.DataFrame, params: Params) -> str:
         f"The constraints, which ask each layer for a fall by alpha, hold within the tolerance in {held} of the "
         f"{cells} on validation data, and in {test} on test data{f' ({listed(few)})' if few else ''}."
     )
+
+
+def _of_task(model: str, params: Params) -> str:
+    """A model with its task: some of two tasks have one name."""
+    return f"{params.label(model)} ({params.task_of(model)})"
 
 
 def _counts(name: str, own: pd.DataFrame) -> list[object]:

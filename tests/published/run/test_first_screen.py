@@ -36,7 +36,9 @@ def programme(
     apart: Sequence[Path] = (),
     models: pd.DataFrame = MODELS,
 ) -> first_screen.Programme:
-    return first_screen.Programme(params, [folder], apart, rows, models, AVERAGES, cells_table(made_up, params))
+    return first_screen.Programme(
+        params, [folder], apart, rows, models, AVERAGES, cells_table(made_up, params).assign(part=0)
+    )
 
 
 def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
@@ -76,11 +78,14 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert picture.endswith(f"({tmp_path}/fig_verdicts.png)")
     head, _, *rows = verdicts.splitlines()
     assert head == "| claim | the paper | here | matters | verdict |" and len(rows) == 3
-    assert rows[0].startswith(f"| {CLAIMS['video_ood'].short} | ") and "; in its tables 5 % (" in rows[0]
+    assert rows[0].startswith(f"| {CLAIMS['video_ood'].short} | ") and "; in its tables 5 % |" in rows[0]
     assert rows[0].endswith(" | 2 % (1 to 3) | 1 % | **reproduced** |")
     assert " | – | 1 points | **not tested**" in rows[2]  # noqa: RUF001
     assert legend.startswith("A gain is positive") and "*Not tested*" in legend
-    assert scope.startswith("Tested: UT on Avenue and UCSD. ["), "what fails a precondition is no part of it"
+    run = f"([small-1]({folder}/REPORT.md))"
+    assert scope.startswith(f"Tested: UT on Avenue {run} and UCSD {run}. ["), (
+        "what fails a precondition is not in it"
+    )
     assert f"({tmp_path}/README.md)" in scope and f"({tmp_path}/PROTOCOL.md)" in scope
     none = screen(params, card().assign(verdict="not tested"), made_up, folder)
     assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
@@ -159,12 +164,13 @@ def test_gains_at_one_learning_rate_are_told_with_the_cells_that_hold(params: Pa
     columns = ["experiment", "arm", "varied"]
     cells = [dict(zip(columns, place, strict=True), feasible=k < n) for *place, n in held for k in range(3)]
     pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
-    study = {"controls_rates_x": {"model": "ut", "task": "text"}}
-    (folder / "params.yaml").write_text(yaml.safe_dump({"study": study}))
+    study = {"like": "controls_rates_ut_text", "model": "distilbert"}
+    own = fake_params({"study.controls_rates_x": study}).model_dump(mode="json", exclude={"components"})
+    own["profiles"]["demo"]["studies"]["controls_rates_x"] = {"values": [0.001, 0.004]}
+    (folder / "params.yaml").write_text(yaml.safe_dump(own))
     told = each_part.by_rate([folder], params)
-    assert told.endswith(
-        "is of UT in small-1 -1 points to 2 points at 0.001 (1 of 3) and 1 points to 3 points at 0.004 (3 of 3)."
-    )
+    gains = "-1 points to 2 points at 0.001 (1 of 3) and 1 points to 3 points at 0.004 (3 of 3)"
+    assert told.endswith(f"is of DistilBERT in small-1 {gains}.")
 
 
 def test_how_the_constraints_hold_by_tolerance_is_a_row_a_model(params: Params) -> None:
@@ -172,7 +178,7 @@ def test_how_the_constraints_hold_by_tolerance_is_a_row_a_model(params: Params) 
     found = pd.DataFrame([{"model": "ut", "alpha": 0.22, "cells": 4, "tolerance": 0.02} | shares])
     told = trained.constraints(found, params)
     assert "(tolerances: 0 / 0.01 / 0.02;" in told and told.endswith(
-        "| UT | 0.22 | 4 | 25% | 50% | 100% | -0.012 |"
+        "| UT (video) | 0.22 | 4 | 25% | 50% | 100% | -0.012 |"
     )
     assert trained.constraints(found[:0], params) == ""
 
@@ -223,13 +229,12 @@ def test_a_page_beside_the_parts_says_what_the_verdicts_rest_on(
     folder = tmp_path / "small-1"
     publish(folder)
     card().assign(dataset="ucsd").to_csv(folder / "datasets.csv")
+    assert behind(params, card(), made_up, folder).count("| small-1 | UCSD |") == 0, "one data set is all of it"
+    card().assign(dataset="ucsd", low=0.0).to_csv(folder / "datasets.csv")
     words = behind(params, card(), made_up, folder)
-    assert "[small-1](small-1/REPORT.md)" in part(words, "The published parts"), "beside this page"
-    assert "Trained: video: DUST on UCSD (L = 3 " in part(words, "The published parts")
+    assert "1 run judged together: [every run](RUNS.md#every-run)." in part(words, "The published runs")
+    assert "Trained: video: DUST on UCSD (L = 3 " in part(words, "The published runs")
     assert len(part(words, "The primary claims").strip().splitlines()) == 2 + 3 + 2 + 2
-    aside = part(words, "Beside them").strip()
-    assert aside.startswith("Exploratory: published parts and their data sets, each judged by itself, give 4 ")
-    assert "(2 reproduced and 2 cannot tell), listed below." in aside, "of those it could test"
     descent = part(words, "Descent").strip()
     assert descent.startswith(
         "Cells whose loss falls at every layer that is asked to, on validation data: DUST (video) "
@@ -239,8 +244,8 @@ def test_a_page_beside_the_parts_says_what_the_verdicts_rest_on(
     assert len(averages.strip().splitlines()) == 2 + 2
     assert "| mean over 2, the protocol's | 2 % | 1 % to 3 % |  |" in averages
     assert re.search(r"UCSD, UT, L = 3 \| 4 % \| 1 % to 7 % \| \d+ / \d+ of \d+ \|", averages)
-    each = part(words, "Each published part, and each data set of one that has several, by itself")
-    assert each.count("| small-1 | all of it |") == 2, "the two claims that this part could test"
+    each = part(words, "Each published run, and each data set of one that has several, by itself")
+    assert each.count("| small-1 | all of it |") == 2, "the two claims that this run could test"
     assert each.count("| small-1 | UCSD |") == 2, "and those of its data sets"
     models = part(words, "Each model alone, and what keeps it out of a claim")
     assert len(models.strip().splitlines()) == 2 + 2 and "twice the epochs" in models
