@@ -7,7 +7,6 @@ import pytest
 
 from descent.config import load
 from descent.errors import UserError
-from descent.former import MOVED
 from tests.fakes.core import values, write_params
 from tests.fakes.dust import BUDGET
 
@@ -174,19 +173,6 @@ def test_a_wrong_value_is_refused_with_its_path(tmp_path: Path, changes: dict, p
 )
 def test_a_study_in_use_is_checked_when_the_file_is_read(tmp_path: Path, changes: dict, told: str) -> None:
     assert told in refused(tmp_path, changes=changes)
-
-
-def test_a_key_of_a_former_layout_is_told_with_its_new_place(tmp_path: Path) -> None:
-    for old, new in MOVED.items():
-        message = refused(tmp_path, changes={old: {}})
-        path = tmp_path / "params.yaml"
-        assert message == f"{path}: {old} is of a former layout; its values stand at {new} now"
-    known = values()
-    for new in MOVED.values():
-        node: Any = known
-        for part in new.split(" ")[0].split("."):
-            assert part in node, new
-            node = node[part]
 
 
 def test_what_was_given_is_quoted(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from descent import components, former
+from descent import components
 from descent.declared import Declared
 from descent.errors import UserError
 from descent.io.core_yaml import read
@@ -22,11 +22,12 @@ SOURCES = {"video": video.Source, "text": text.Source, "lm": lm.Source}
 
 @runtime_checkable
 class Trained(Protocol):
-    """What tells which constraints a cell is held to: a Cell, or a row of results."""
+    """What tells how a cell is trained and held to constraints: a Cell, or a row of results."""
 
     experiment: str
     dataset: str
     model: str
+    arm: str
     varied: str
 
 
@@ -163,6 +164,12 @@ class Params(Declared):
         changed = study.variants().get(cell.varied, study.common)  # the arms beside have no word, or one of theirs
         return self.problem(cell.dataset, cell.model, changed, study.arm)
 
+    def replaced(self, cell: Trained) -> dict[str, Any] | None:
+        """What a cell of a study has in place of values of its arm's objective; None: nothing."""
+        if cell.experiment in components.TASKS:
+            return None
+        return self.studied(cell.experiment).replaced(cell.arm, cell.varied)
+
     def _study(self, name: str) -> dict[str, Any]:
         """What `study` and the profile in use say of one, over what they say of the study that it is like."""
         own = self.study[name] | self.budget.studies.get(name, {})
@@ -217,14 +224,13 @@ def load(path: Path = Path("params.yaml")) -> Params:
     """Read and check the whole file.
 
     Raises:
-        UserError: missing or unreadable file, a key of a former layout, an unknown, missing or wrong one.
+        UserError: missing or unreadable file, an unknown, missing or wrong key.
     """
     if path == OF_RESULTS and not path.exists():
         raise UserError(f"there are no results yet ({path} is missing): run `make repro` first")
     values = _kept() if path == OF_RESULTS else read(path)
     if not isinstance(values, dict):
         raise UserError(f"{path} is not right: it should hold sections, not {values!r}")
-    former.refuse(values, path)
     if path != OF_RESULTS and "components" in values:
         raise UserError(f"{path} is not right:\n  components: unknown key")
     params = validated(Params, values, str(path))

@@ -44,6 +44,11 @@ def completions_folder(dataset: str) -> Path:
     return Path("data/scores/lm") / f"{dataset}-completions"
 
 
+def completions_name(gamma: float | int) -> str:
+    """What the completions at one level are called, in that folder and in TEXTS."""
+    return f"gamma{float(gamma)}"
+
+
 def looks_folder(task: str, dataset: str) -> Path:
     """Where evaluation writes what pictures of single inputs are made of, a folder a model."""
     return Path("data/scores") / task / f"{dataset}-looks"

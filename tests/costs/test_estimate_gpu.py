@@ -41,11 +41,15 @@ def test_where_a_gpu_is_stood_in_for_its_reference_and_the_parts_are_timed_on_on
     monkeypatch.setattr(parts, "threads", lambda planned: 2)
     write_bench(Path("data/bench.csv"), "0.005,NVIDIA H200,float32")
     params = small_params(DUST | {"device": "cuda"})
-    device, places, factor, _ = devices.at_hand(params)
-    assert factor == 0.005, "one thread was asked for before the reference was timed"
-    [*Costs(params, device, places).parts()]
+    here = devices.at_hand(params)
+    assert here.factor == 0.005, "one thread was asked for before the reference was timed"
+    stood_in = [*Costs(params, here).parts()]
     assert asked == [1, 1]
-    [*Costs(params, device, 4).parts()]
+    alone = [*Costs(params, devices.AtHand(CPU, 1)).parts()]
+    for word in ("training", "scoring"):
+        own, here_alone = ([getattr(one, word) for one in each] for each in (stood_in, alone))
+        assert own == pytest.approx([0.005 * seconds for seconds in here_alone]) and min(own) > 0
+    [*Costs(params, devices.AtHand(here.device, 4)).parts()]
     assert asked[-1] == 2, "of a CPU's own estimate, as many as the executor gives"
 
 
@@ -58,13 +62,13 @@ def test_a_gpu_that_is_not_there_is_stood_in_for_and_it_is_said(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     params = small_params(DUST | {"device": "cuda"})
     write_bench(table, "0.4,cpu,float32")
-    assert devices.at_hand(params)[2] == 1.0
-    assert "no step measured" in devices.at_hand(params)[3]
+    assert devices.at_hand(params).factor == 1.0
+    assert "no step measured" in devices.at_hand(params).told
     write_bench(table, "0.002,NVIDIA H200,bf16", "0.005,NVIDIA H200,float32")
-    *_, factor, told = devices.at_hand(params)
-    assert factor == pytest.approx(0.01) and "NVIDIA H200 (0.005 s in float32" in told
+    here = devices.at_hand(params)
+    assert here.factor == pytest.approx(0.01) and "NVIDIA H200 (0.005 s in float32" in here.told
     write_bench(table, "0.002,NVIDIA H200,bf16")
-    assert "(0.002 s in bf16" in devices.at_hand(params)[3], "of another precision, and it is said"
+    assert "(0.002 s in bf16" in devices.at_hand(params).told, "of another precision, and it is said"
 
 
 def test_stacks_share_a_gpu_as_their_model_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from descent.cells import grid
 from descent.components import of_task
 from descent.config import Params
 from descent.costs.data import standin
+from descent.costs.devices import AtHand
 from descent.costs.left import Left
 from descent.costs.parts import Costs
 from descent.runner import store
@@ -28,7 +29,7 @@ def test_a_cell_that_a_study_shares_with_the_grid_is_counted_once(
     study = {"task": "video", "dataset": DATASET, "model": "dust", "layers": 2, "eps": 0.5, "vary": None}
     study |= {"arm": "constrained", "beside": ["unconstrained"], "overrides": {}}
     own = {"studies": ["controls"], "study.controls": study, "profiles.demo.studies.controls": {"seeds": [0, 1]}}
-    grid_, studied = Costs(small_params(DUST | own), CPU, 2).parts()
+    grid_, studied = Costs(small_params(DUST | own), AtHand(CPU, 2)).parts()
     assert (grid_.cells, grid_.missing) == (12, 12)
     assert (studied.cells, studied.missing) == (4, 2), "the grid has those of seed 0"
 

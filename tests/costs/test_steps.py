@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from descent.costs import parts, steps
+from descent.costs.devices import AtHand
 from descent.costs.parts import Costs
 from descent.costs.steps import Step
 from descent.tasks.common.items import setting
@@ -38,7 +39,7 @@ def test_one_batch_of_mean_size_is_timed_and_validation_is_measured_by_it(
     assert {*drawn} == {(0, chosen)} and found.seconds > 0
     monkeypatch.setattr(parts, "timed", lambda *stack: Step(0.0, 1.0, 1.0, 1.0, 1.0))
     held_out = sum(batch.ids.numel() for batch, _ in task.validation())
-    found = Costs(text_params(), CPU, 1)._stack(text_params(), feed, None, stack, settings)
+    found = Costs(text_params(), AtHand(CPU, 1))._stack(text_params(), feed, None, stack, settings)
     assert found.seconds == pytest.approx(feed.epochs * held_out / sizes[chosen])
 
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from descent.config import Params
+from descent.costs.devices import AtHand
 from descent.costs.parts import Costs, Part
 from tests.fakes.core import DATASET, enter_project
 
@@ -23,5 +24,5 @@ def enter_demo(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def part(params: Params) -> Part:
     """What the one part of these parameters costs, in two places of a CPU."""
-    (found,) = Costs(params, CPU, 2).parts()
+    (found,) = Costs(params, AtHand(CPU, 2)).parts()
     return found

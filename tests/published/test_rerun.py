@@ -19,7 +19,7 @@ from descent.published import parts, rerun
 from descent.published.programme import parted
 
 ROOT = Path(__file__).parents[2]
-PART = Part("", cells=8, missing=3, steps=10, training=90.0, scoring=30.0, memory=1, disk=1, slots=1, grown=False)
+PART = Part("", cells=8, missing=3, steps=10, training=180.0, scoring=60.0, memory=1, disk=1, slots=1, grown=False)
 
 
 @pytest.fixture(autouse=True)
@@ -137,7 +137,7 @@ def test_a_run_that_was_killed_left_the_user_s_file_and_one_that_ends_keeps_what
 
 def test_the_estimate_is_a_line_a_part_and_their_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     params = config.load(ROOT / "data/evidence/small-5ead8f89/params.yaml")
-    monkeypatch.setattr(rerun.devices, "at_hand", lambda own: ("cpu", 2, 2.0, "on a made-up device"))
+    monkeypatch.setattr(rerun.devices, "at_hand", lambda own: SimpleNamespace(told="on a made-up device"))
     monkeypatch.setattr(rerun, "Costs", lambda *told: SimpleNamespace(parts=lambda: [PART, PART]))
     asked = {Path("small-1"): params, Path("small-2"): params}
     found = [*rerun.estimated(asked)]

@@ -16,8 +16,8 @@ def line(params: Params, *words: str) -> str | None:
     Raises:
         UserError: as Costs.
     """
-    device, places, factor, told = devices.at_hand(params)
-    costs = Costs(params, device, places)
+    here = devices.at_hand(params)
+    costs = Costs(params, here)
     found = costs.of_dataset(words[0], words[1], words[2:]) if words[0] in TASKS else costs.of_studies(words)
     parts = [*found]
     whole = total(parts)
@@ -27,6 +27,6 @@ def line(params: Params, *words: str) -> str | None:
     left = [part for part in parts if part.missing]
     slots = beside(left)
     return (
-        f"{label}: {whole.missing} of {whole.cells} cells to train, about {duration(factor * whole.training)} "
-        f"with {slots} {told}; {size(whole.memory)} of memory, {size(whole.disk)} of disk"
+        f"{label}: {whole.missing} of {whole.cells} cells to train, about {duration(whole.training)} "
+        f"with {slots} {here.told}; {size(whole.memory)} of memory, {size(whole.disk)} of disk"
     )

@@ -2,6 +2,7 @@
 
 import csv
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -22,9 +23,24 @@ REFERENCE = "reference step"  # its row by which devices are compared
 CPU = torch.device("cpu")
 
 
-def at_hand(params: Params) -> tuple[torch.device, int, float, str]:
-    """The device that steps are timed on, how many places for stacks there are (a CPU's cores, the GPUs), what its
-    times are multiplied by, and all that in words.
+@dataclass(frozen=True)
+class AtHand:
+    """What steps are timed on.
+
+    Attributes:
+        places: for stacks: a CPU's cores, the GPUs.
+        factor: what its times are multiplied by.
+        told: all that in words.
+    """
+
+    device: torch.device
+    places: int
+    factor: float = 1.0
+    told: str = ""
+
+
+def at_hand(params: Params) -> AtHand:
+    """The device that params.yaml names.
 
     A GPU that is asked for and not there is stood in for by one thread of this CPU, its times multiplied by the
     ratio of the reference step in the table of measured ones.
@@ -36,9 +52,9 @@ def at_hand(params: Params) -> tuple[torch.device, int, float, str]:
         return _absent(params)
     found = visible(params.device)
     if found[0].type == "cpu":
-        return CPU, cores(), 1.0, f"on this CPU ({processor()}, {cores()} cores)"
+        return AtHand(CPU, cores(), told=f"on this CPU ({processor()}, {cores()} cores)")
     name = torch.cuda.get_device_name(found[0])
-    return found[0], len(found), 1.0, f"on {len(found)} x {name}"
+    return AtHand(found[0], len(found), told=f"on {len(found)} x {name}")
 
 
 def side_by_side(params: Params, device: torch.device, places: int, model: str) -> int:
@@ -62,7 +78,7 @@ def reference_seconds(params: Params, device: torch.device) -> float:
         return timed(feed, [cell], [setting(paper, cell)]).seconds
 
 
-def _absent(params: Params) -> tuple[torch.device, int, float, str]:
+def _absent(params: Params) -> AtHand:
     with TABLE.open() as file:
         known = [row for row in csv.DictReader(file) if row["measure"] == REFERENCE and row["device"] != "cpu"]
     if not known:
@@ -70,7 +86,7 @@ def _absent(params: Params) -> tuple[torch.device, int, float, str]:
             f"device {params.device} is not there, and {TABLE} has no step measured on one (run `make bench` "
             f"where it is): times of ONE thread of this CPU ({processor()}) instead"
         )
-        return CPU, 1, 1.0, told
+        return AtHand(CPU, 1, told=told)
     row = min(known, key=lambda row: row["precision"] != params.training.precision)  # of another where it must be
     torch.set_num_threads(1)  # as the parts are timed, in the one place that there is
     here = reference_seconds(params, CPU)
@@ -80,4 +96,4 @@ def _absent(params: Params) -> tuple[torch.device, int, float, str]:
         f"the reference step on {row['device']} ({row['value']} s in {row['precision']}, {TABLE}) to the one here "
         f"({here:.3g} s in {params.training.precision})"
     )
-    return CPU, 1, factor, told
+    return AtHand(CPU, 1, factor, told)

@@ -18,7 +18,7 @@ from descent.components import TASKS, of_task
 from descent.config import Params
 from descent.costs import extrapolated, shapes
 from descent.costs.data import prepared, resident, standin
-from descent.costs.devices import side_by_side
+from descent.costs.devices import AtHand, side_by_side
 from descent.costs.left import Left
 from descent.costs.steps import Step, kind, timed, typical
 from descent.errors import UserError
@@ -72,14 +72,14 @@ class _Trained:
 
 
 class Costs:
-    """The parts of a profile on one device; what was timed once is not timed again."""
+    """The parts of a profile on what is at hand; what was timed once is not timed again."""
 
-    def __init__(self, params: Params, device: torch.device, places: int) -> None:
+    def __init__(self, params: Params, here: AtHand) -> None:
         # Where this CPU stands in for a GPU that is not there, prepared data are fed to the CPU too.
-        self.params = params.model_copy(update={"device": str(device)})
-        self.device, self.places = device, places
-        absent = device.type == "cpu" and params.device.startswith("cuda")
-        self.free = None if absent else free_memory(device)  # of a GPU; None: nobody knows
+        self.params = params.model_copy(update={"device": str(here.device)})
+        self.device, self.places, self.factor = here.device, here.places, here.factor
+        absent = here.device.type == "cpu" and params.device.startswith("cuda")
+        self.free = None if absent else free_memory(here.device)  # of a GPU; None: nobody knows
         self.known: dict[tuple, Step] = {}
         self.left = Left(self.params)
 
@@ -134,7 +134,7 @@ class Costs:
         if shape is not None:  # weights that may not be here
             made_up = shapes.random_weights(first.model, shape, 1)
             params = params.with_budget(first.model, made_up)
-        settings = {cell: _setting(params, cell) for cell in cells}
+        settings = {cell: setting(params, cell, params.replaced(cell)) for cell in cells}
         data = prepared(params, task, first.dataset, first.model)
         there = data is not None
         if data is None:
@@ -170,8 +170,8 @@ class Costs:
             cells=len(item.cells),
             missing=len(part.missing),
             steps=feed.epochs * feed.task([first]).steps,
-            training=_together([one.seconds for one in found], self.places),
-            scoring=_together(scoring, self.places),
+            training=self.factor * _together([one.seconds for one in found], self.places),
+            scoring=self.factor * _together(scoring, self.places),
             memory=sum(memory[:slots]),
             disk=KEPT * sum(one.step.weights for one in found),
             slots=slots,
@@ -241,9 +241,3 @@ def _together(seconds: Sequence[float | int], places: int) -> float | int:
     for own in sorted(seconds, reverse=True):
         busy[busy.index(min(busy))] += own
     return max(busy)
-
-
-def _setting(params: Params, cell: Cell) -> Setting:
-    if cell.experiment in TASKS:
-        return setting(params, cell)
-    return setting(params, cell, params.studied(cell.experiment).replaced(cell.arm, cell.varied))

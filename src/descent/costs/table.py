@@ -1,7 +1,6 @@
 """The estimate in words: a line a part, and what it rests on."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from descent.config import Params
 from descent.costs import devices, extrapolated
@@ -27,13 +26,13 @@ def lines(params: Params) -> Iterable[str]:
     Raises:
         UserError: a device number that does not exist, or a size or shape that is not known.
     """
-    device, places, factor, told = devices.at_hand(params)
-    yield f"profile {params.profile}, {told}"
+    here = devices.at_hand(params)
+    yield f"profile {params.profile}, {here.told}"
     yield COLUMNS
     parts = []
-    for part in Costs(params, device, places).parts():
-        parts.append(replace(part, training=factor * part.training, scoring=factor * part.scoring))
-        yield _line(parts[-1])
+    for part in Costs(params, here).parts():
+        parts.append(part)
+        yield _line(part)
     yield _line(total(parts))
     yield f"{beside(parts)}, timed on batches of the profile's shape. {RESTS_ON}"
     if any(part.grown for part in parts):

@@ -76,12 +76,11 @@ def estimated(asked: dict[Path, Params]) -> Iterable[tuple[str, Part | None]]:
     """The estimate line by line as it is known, each beside the part that it is of."""
     sums = []
     for number, (folder, params) in enumerate(asked.items()):
-        device, places, factor, told = devices.at_hand(params)
+        at_hand = devices.at_hand(params)
         if not number:
-            yield f"profile {params.profile}, {told}", None
+            yield f"profile {params.profile}, {at_hand.told}", None
             yield COLUMNS, None
-        found = total([*Costs(params, device, places).parts()])
-        found = replace(found, name=folder.name, training=factor * found.training, scoring=factor * found.scoring)
+        found = replace(total([*Costs(params, at_hand).parts()]), name=folder.name)
         sums.append(found)
         yield f"{_line(found)}  {_holds(params)}", found
     yield _line(total(sums)), None

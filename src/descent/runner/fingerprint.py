@@ -14,7 +14,6 @@ CARRIES = (
     "descent.components",
     "descent.config",
     "descent.declared",
-    "descent.former",
     "descent.study",
     "descent.errors",
     "descent.figures",

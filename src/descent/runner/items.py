@@ -2,13 +2,10 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import torch
-from torch import nn
 
 from descent.cells import Cell, fingerprint
 from descent.io.progress import Bar
@@ -16,8 +13,6 @@ from descent.runner import store
 from descent.runner.executor import Job, jobs, run_all
 from descent.runner.stacks import PARTS, plan, room, unfinished, work
 from descent.training.arm import Setting
-from descent.training.loop import Task
-from descent.training.schema import ADAM, Optimizer, Training
 from descent.training.stack import Recipe
 
 Rounds = Generator[dict[Cell, Setting], dict[Cell, str], None]  # sent the names of finished cells in the store
@@ -28,22 +23,19 @@ def once(settings: dict[Cell, Setting]) -> Rounds:
     yield settings
 
 
-@dataclass(frozen=True)
-class Feed:
+@dataclass(frozen=True, kw_only=True)
+class Feed(Recipe):
     """How the cells of one model on one data set are made and fed, whatever they are trained for."""
 
-    build: Callable[[Sequence[Cell]], nn.Module]
-    task: Callable[[Sequence[Cell]], Task]
     definition: Callable[[Cell], dict[str, Any]]  # what weights depend on beside the cell's identity and setting
     batch: int
-    epochs: int
-    selection: str
-    tolerance: float
-    training: Training
-    device: torch.device
     elements: int | None  # numbers in one state of one cell in training; None: cells train one by one
     seeds_apart: bool  # whether batches of different seeds differ in shape
-    primal: Optimizer = ADAM
+
+    @property
+    def recipe(self) -> Recipe:
+        """What a process that trains a stack needs of it, all of which can be sent there."""
+        return Recipe(**{own.name: getattr(self, own.name) for own in fields(Recipe)})
 
 
 @dataclass(frozen=True)
@@ -161,15 +153,5 @@ def _jobs(
     feed = item.feed
     begun = unfinished(names, missing, item.most)
     rest = [cell for cell in missing if not any(cell in stack for stack in begun)]
-    recipe = Recipe(
-        build=feed.build,
-        task=feed.task,
-        epochs=feed.epochs,
-        selection=feed.selection,
-        tolerance=feed.tolerance,
-        training=feed.training,
-        device=feed.device,
-        primal=feed.primal,
-    )
     stacks = begun + item.stacks(rest, settings, feed.elements)
-    return jobs(stacks, partial(work, names, recipe, settings), planned)
+    return jobs(stacks, partial(work, names, feed.recipe, settings), planned)

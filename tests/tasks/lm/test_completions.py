@@ -12,7 +12,7 @@ import torch
 from descent.cells import Cell
 from descent.errors import UserError
 from descent.models.causal_lm import CausalLM
-from descent.paths import completions_folder
+from descent.paths import completions_folder, completions_name
 from descent.runner import store
 from descent.tasks.common import scored
 from descent.tasks.lm import completions, judge
@@ -91,7 +91,7 @@ def test_the_files_are_in_alpaca_evals_format(tmp_path: Path, monkeypatch: pytes
         folder = whole / arm
         assert sorted(path.name for path in folder.iterdir()) == ["gamma0.25.json", "gamma1.0.json"]
         for gamma in (0.25, 1.0):
-            rows = json.loads((folder / completions.file_name(gamma)).read_text())
+            rows = json.loads((folder / f"{completions_name(gamma)}.json").read_text())
             assert [row["instruction"] for row in rows] == [row["instruction"] for row in data.prompts()[:5]]
             assert all(set(row) == {"instruction", "output", "generator", "dataset"} for row in rows)
             assert {row["generator"] for row in rows} == {f"causal_lm-{arm}-gamma{gamma:g}"}

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from descent.config import Params
 from descent.errors import UserError
 from descent.figures.parts import curves, style
-from descent.paths import TEXTS
+from descent.paths import TEXTS, completions_name
 
 TASKS = ("lm",)
 FRAMES = True  # it holds prompts of the data set, which are no more ours to publish than a frame
@@ -58,7 +58,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 
 def key(params: Params, arm: str, gamma: float) -> str:
     """What `collect` calls the completions of an arm at a level."""
-    return f"{params.lm.datasets[0]} {arm} gamma{gamma}"
+    return f"{params.lm.datasets[0]} {arm} {completions_name(gamma)}"
 
 
 def read() -> dict[str, list[dict[str, str]]]:

@@ -118,14 +118,13 @@ def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
 
 def _of_grid(task: str, dataset: str, model: str, params: Params) -> Iterator[tuple[tuple, str]]:
     for cell in grid(params, task, dataset, model):
-        yield _identity(vars(cell)), _values(params, cell, {})
+        yield _identity(vars(cell)), _values(params, cell)
 
 
 def _of_study(name: str, params: Params) -> Iterator[tuple[tuple, str]]:
-    study = params.studied(name)
     for own, cells in readings(params, name):
         for cell in cells:
-            yield _identity(vars(cell)), _values(own, cell, study.replaced(cell.arm, cell.varied) or {})
+            yield _identity(vars(cell)), _values(own, cell)
 
 
 def _trainable(
@@ -156,10 +155,10 @@ def _profiles(params: Params) -> list[Params]:
     return [validated(Params, own.model_dump(), f"profile {own.profile}") for own in whole]
 
 
-def _values(params: Params, cell: Cell, changed: dict[str, Any]) -> str:
+def _values(params: Params, cell: Cell) -> str:
     if searched(params, cell) or twin(cell) is not None:
         return FREE
-    return json.dumps(setting(params, cell, changed).definition(), sort_keys=True)
+    return json.dumps(setting(params, cell, params.replaced(cell)).definition(), sort_keys=True)
 
 
 def _identity(values: dict[str, Any]) -> tuple:

@@ -14,7 +14,7 @@ from descent.config import Params
 from descent.io.folders import atomic_folder
 from descent.io.progress import Bar
 from descent.models.causal_lm import CausalLM
-from descent.paths import completions_folder
+from descent.paths import completions_folder, completions_name
 from descent.runner import store
 from descent.runner.items import Item
 from descent.tasks.common.looks import trained
@@ -24,11 +24,6 @@ from descent.training.devices import autocast
 from descent.training.noise import TEST, generator, sent
 
 PROMPTS = 2**32 - 1  # the third number of the key of a prompt's noise, which no batch of the sweep has
-
-
-def file_name(gamma: float) -> str:
-    """Of the completions at one level."""
-    return f"gamma{float(gamma)}.json"
 
 
 def write_all(params: Params, data: Instructions, item: Item) -> None:
@@ -49,7 +44,7 @@ def write_all(params: Params, data: Instructions, item: Item) -> None:
                 _write(params, data, item, own[0], folder / arm)
             else:
                 for gamma in params.lm.completions.gammas:
-                    (folder / arm / file_name(gamma)).write_text("[]\n")
+                    (folder / arm / f"{completions_name(gamma)}.json").write_text("[]\n")
 
 
 def _write(params: Params, data: Instructions, item: Item, cell: Cell, folder: Path) -> None:
@@ -90,7 +85,9 @@ def _write(params: Params, data: Instructions, item: Item, cell: Cell, folder: P
                 {key: chosen[n][key] for key in ("instruction", "dataset")} | {"output": texts[n].strip(), **told}
                 for n in sorted(texts)
             ]
-            (folder / file_name(gamma)).write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+            (folder / f"{completions_name(gamma)}.json").write_text(
+                json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
+            )
 
 
 def prompt_noise(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from descent.errors import UserError
+from descent.paths import completions_name
 from descent.tasks.lm.schema import Judge
 
 PROMPTS = 805  # AlpacaEval's own: the length-controlled rate knows how hard these are, in their order
@@ -38,7 +39,7 @@ def win_rates(
 def _rates(one: Path, other: Path, gamma: float, judge: Judge) -> dict[str, float]:
     from alpaca_eval import evaluate
 
-    ours, theirs = (_outputs(folder / f"gamma{gamma}.json") for folder in (one, other))
+    ours, theirs = (_outputs(folder / f"{completions_name(gamma)}.json") for folder in (one, other))
     try:
         board, _ = evaluate(
             model_outputs=ours,
