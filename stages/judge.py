@@ -12,9 +12,8 @@ def main() -> None:
     """Write data/judge.json: by data set and gamma, the win rate and the length-controlled one, in percent."""
     params = config.load()
     lm = params.lm
-    arms = (params.comparison.ours, params.comparison.baseline)
     rates = {
-        name: win_rates(paths.completions_folder(name), *arms, lm.completions.gammas, lm.judge)
+        name: win_rates(paths.completions_folder(name), *params.comparison.arms, lm.completions.gammas, lm.judge)
         for name in lm.datasets
     }
     write_text(Path("data/judge.json"), json.dumps(rates, indent=1) + "\n")

@@ -32,9 +32,8 @@ class Case:
     def cells(self) -> pd.DataFrame:
         """The claim's cells: of its experiment, data sets, models and noise levels, and of the two arms; of
         several relaxations those of the one in use, as its pairs."""
-        comparison = self.evidence.params.comparison
         cells = select(self.evidence.cells, experiment=self.claim.experiment, trained=True)
-        cells = cells[cells["arm"].isin([comparison.ours, comparison.baseline])]
+        cells = cells[cells["arm"].isin(self.evidence.params.comparison.arms)]
         if self.claim.experiment == RELAXED:
             cells = cells[cells["varied"].isin(["", self.evidence.relaxation])]
         return cells.merge(self.pairs[["dataset", "model", "eps"]].drop_duplicates())

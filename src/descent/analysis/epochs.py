@@ -42,7 +42,7 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     kept = whole[~whole["lost"]]
     gains = over_seeds(kept[kept["arm"] == params.comparison.ours], GAINS, by=PLACE)
     found = found.merge(gains.drop(columns=[f"{name}_seeds" for name in GAINS]), how="left", on=PLACE)
-    for ending, arm in (("ours", params.comparison.ours), ("baseline", params.comparison.baseline)):
+    for ending, arm in zip(("ours", "baseline"), params.comparison.arms, strict=True):
         means = kept[kept["arm"] == arm].groupby(PLACE)[OF_ARM].mean().add_suffix(f"_{ending}")
         found = found.merge(means.reset_index(), how="left", on=PLACE)
     return found.reset_index(drop=True)

@@ -184,7 +184,7 @@ def pairs(cells: pd.DataFrame, column: str, comparison: Comparison, by: Sequence
         The columns `ours` and `baseline`.
     """
     wide = cells.pivot(index=list(by), columns="arm", values=column)
-    wide = wide.reindex(columns=[comparison.ours, comparison.baseline]).dropna().astype(float)
+    wide = wide.reindex(columns=list(comparison.arms)).dropna().astype(float)
     return wide.set_axis(["ours", "baseline"], axis=1)
 
 

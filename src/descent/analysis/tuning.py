@@ -57,7 +57,7 @@ def uneven(cells: pd.DataFrame, params: Params, model: str) -> str:
     columns = ["dataset", "layers", "eps", "lr", "seeds"]
     tried = {
         arm: set(select(found, arm=arm)[columns].itertuples(index=False, name=None))
-        for arm in vars(params.comparison).values()
+        for arm in params.comparison.arms
     }
     ours, theirs = tried.values()
     if len(ours) != len(theirs):

@@ -41,7 +41,7 @@ def tables(folders: Sequence[Path], params: Params) -> str:
     cells = pd.concat(found)
     bounded = cells[cells["bounded"]]
     across = bounded.merge(cells[~cells["bounded"]], on=[*ALIKE, "arm", "solver"], suffixes=("", "_other"))
-    ours, plain = (bounded[bounded["arm"] == getattr(params.comparison, arm)] for arm in ("ours", "baseline"))
+    ours, plain = (bounded[bounded["arm"] == arm] for arm in params.comparison.arms)
     on_top = ours.merge(plain, on=[*ALIKE, "model", "part", "experiment", "varied"], suffixes=("", "_other"))
     said = []
     for header, pairs, by in ((ACROSS, across, ["arm", "part", "part_other"]), (ON_TOP, on_top, ["part"])):

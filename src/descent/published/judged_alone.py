@@ -92,6 +92,6 @@ def _lost(own: Params, cells: pd.DataFrame, one: dict) -> str:
     if experiment not in TASKS:  # a study's cells are not told apart by the models of a claim
         return UNKNOWN
     cells = select(cells, experiment=experiment, model=one["model"])
-    cells = cells[cells["arm"].isin(vars(own.comparison).values())]
+    cells = cells[cells["arm"].isin(own.comparison.arms)]
     cells = cells[cells["dataset"].isin(one["datasets"].split(", "))]
     return f"{truth(cells['diverged']).sum()} of {len(cells)}"

@@ -158,17 +158,17 @@ def _paired(own: pd.DataFrame, counting: pd.DataFrame, params: Params) -> pd.Dat
 def _cells(folder: Path, params: Params) -> pd.DataFrame:
     """By CELLS, of a part's grid: how many cells of our arm hold the constraints on validation data (`holds`), and
     of both arms are `lost`."""
-    ours, plain = params.comparison.ours, params.comparison.baseline
     cells = select(files.cells(folder), experiment=VIDEO)
     lost = truth(cells["diverged"])
-    cells = cells.assign(lost=lost, holds=truth(cells["feasible"]) & ~lost & (cells["arm"] == ours))
-    return cells[cells["arm"].isin([ours, plain])].groupby(CELLS)[["holds", "lost"]].sum()
+    holds = truth(cells["feasible"]) & ~lost & (cells["arm"] == params.comparison.ours)
+    cells = cells.assign(lost=lost, holds=holds)
+    return cells[cells["arm"].isin(params.comparison.arms)].groupby(CELLS)[["holds", "lost"]].sum()
 
 
 def _otherwise(run: Path, counts: Path, dataset: str, model: str, params: Params) -> dict[str, tuple[str, str]]:
     """What our arm's objective has in a run that is another where it counts, by its name: here and there. Empty
     where there is nothing, or something else is another too."""
-    ours, plain = params.comparison.ours, params.comparison.baseline
+    ours, plain = params.comparison.arms
     told = []
     for folder in (run, counts):
         own = files.params(folder)
