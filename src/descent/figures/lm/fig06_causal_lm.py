@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from descent.analysis.select import last_layer
 from descent.analysis.summary import cells_table
+from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, scales, style
 
@@ -35,7 +36,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     """f_l (nats) against l; token accuracy against gamma. Raises UserError without rows of the language model."""
     dataset, model = curves.choice(params.lm, DATASET, MODEL)
     layers = max(params.model_budget(model)["layers"])
-    eps = float(params.lm.eps)
+    eps = headline(params, "lm")
     setting = {"dataset": dataset, "model": model, "layers": layers, "eps": eps}
     rows = curves.required(results, "evaluate_lm", experiment="lm", **setting)
     cells = cells_table(rows, params)

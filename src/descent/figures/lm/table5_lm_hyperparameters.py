@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from descent.analysis.wording import UNKNOWN, known
+from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, style, tables
 
@@ -24,7 +25,7 @@ PARAMETERS = ["lm.eps", "lm.optimizer", "comparison", "objectives.${ours}", "pro
 def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """A row for every model, data set and depth of ours, then the paper's. Raises UserError without our rows."""
     arm = params.comparison.ours
-    curves.required(results, "evaluate_lm", experiment="lm", arm=arm, eps=float(params.lm.eps))
+    curves.required(results, "evaluate_lm", experiment="lm", arm=arm, eps=headline(params, "lm"))
     ours = [
         _ours(params, model, dataset, layers)
         for model in params.lm.models

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_text
+from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, scales, style, text_curves
 
@@ -34,19 +35,20 @@ PARAMETERS = [
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """f_l (nats) against l; accuracy against gamma. Raises UserError without rows of the setting."""
     dataset, model = curves.choice(params.text, DATASET, MODEL)
-    setting = {"experiment": "text", "dataset": dataset, "model": model, "eps": float(params.text.eps)}
+    eps = headline(params, "text")
+    setting = {"experiment": "text", "dataset": dataset, "model": model, "eps": eps}
     rows = curves.required(results, "evaluate_text", **setting)
     cells = cells_table(rows, params)
     best = best_text(cells, params)
     figure, ((loss, accuracy),) = style.panels(params, 1, 2, style.TEXT, 2.6, TASKS)
     for choice in best.itertuples():
         cell = text_curves.shown(choice, params)
-        points = curves.curve(rows, "layer", "loss", split="test", gamma=float(params.text.eps), **cell)
+        points = curves.curve(rows, "layer", "loss", split="test", gamma=eps, **cell)
         curves.draw(loss, points, choice.arm, curves.state(cells, **cell), marker="o")
         text_curves.draw_accuracy(accuracy, rows, cells, choice, params)
     curves.draw_bound(loss, params.problem(dataset, model), int(best["layers"].max()))
     text_curves.draw_chance(accuracy, params, dataset)
-    curves.mark_training_level(accuracy, params.text.eps, text_curves.LOW)
+    curves.mark_training_level(accuracy, eps, text_curves.LOW)
     scales.logarithmic(loss)
     scales.percent(accuracy)
     loss.xaxis.get_major_locator().set_params(integer=True)

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 from descent.analysis.select import select
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_text
+from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, scales, style, text_curves
 
@@ -33,7 +34,8 @@ PARAMETERS = [
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Accuracy (share) against gamma, one panel per model and data set. Raises UserError without rows of eps."""
     datasets, models = params.text.datasets, params.text.models
-    rows = curves.required(results, "evaluate_text", experiment="text", eps=float(params.text.eps))
+    eps = headline(params, "text")
+    rows = curves.required(results, "evaluate_text", experiment="text", eps=eps)
     cells = cells_table(rows, params)
     best = best_text(cells, params)
     height = 0.75 + 1.75 * len(datasets)
@@ -45,7 +47,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             for choice in chosen.itertuples():
                 text_curves.draw_accuracy(axes, rows, cells, choice, params)
             text_curves.draw_chance(axes, params, dataset)
-            curves.mark_training_level(axes, params.text.eps, text_curves.LOW)
+            curves.mark_training_level(axes, eps, text_curves.LOW)
             axes.set_title(f"{style.name(model)}, {style.name(dataset)}, {curves.depths(chosen)}")
         line[0].set_ylabel(style.ACCURACY)
         scales.percent(line[0])

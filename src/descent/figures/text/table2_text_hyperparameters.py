@@ -7,6 +7,7 @@ import pandas as pd
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_text
 from descent.analysis.wording import known
+from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, style, tables, text_curves
 
@@ -40,7 +41,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     Raises UserError where our arm has no rows.
     """
     ours = params.comparison.ours
-    rows = curves.required(results, "evaluate_text", experiment="text", arm=ours, eps=float(params.text.eps))
+    rows = curves.required(results, "evaluate_text", experiment="text", arm=ours, eps=headline(params, "text"))
     best = best_text(cells_table(rows, params), params)
     best["1 - alpha"] = (1 - best["alpha"]).round(10)
     asked = [params.objective(ours, row.dataset, row.model) for row in best.itertuples()]

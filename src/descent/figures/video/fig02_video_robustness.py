@@ -9,6 +9,7 @@ from descent.analysis.differences import video_gains
 from descent.analysis.evidence import Evidence
 from descent.analysis.select import CURVE, select
 from descent.analysis.summary import best_depth, cells_table
+from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, remarks, style
 
@@ -50,7 +51,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     Raises UserError without rows of eps.
     """
     datasets, models = params.video.datasets, params.video.models
-    rows = curves.required(results, "evaluate_video", experiment="video", eps=float(params.eps))
+    eps = headline(params, "video")
+    rows = curves.required(results, "evaluate_video", experiment="video", eps=eps)
     cells = cells_table(rows, params)
     best = best_depth(cells)
     gains = video_gains(Evidence(select(results, experiment="video"), params))
@@ -64,7 +66,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
                 _draw_arm(axes, rows, cells, choice)
             axes.set_title(curves.depths(chosen) + _capacity(cells, chosen, params), loc="right")
             curves.draw_references(axes, select(results, experiment="video"), dataset, model)
-            curves.mark_training_level(axes, params.eps)
+            curves.mark_training_level(axes, eps)
         line[0].set_ylabel(f"{style.name(model)}\n{style.RMSE}")
     for column, dataset in enumerate(datasets):
         panels = [line[column] for line in grid[: len(models)]]

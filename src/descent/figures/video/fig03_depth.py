@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from descent.analysis.summary import cells_table
+from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, style
 
@@ -20,7 +21,8 @@ DATASET, MODEL = "ucsd", "dust"  # the paper's
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """RMSE (0-255) against gamma, a panel per arm. Raises UserError without rows of the setting."""
     dataset, model = curves.choice(params.video, DATASET, MODEL)
-    setting = {"experiment": "video", "dataset": dataset, "model": model, "eps": float(params.eps)}
+    eps = headline(params, "video")
+    setting = {"experiment": "video", "dataset": dataset, "model": model, "eps": eps}
     rows = curves.required(results, "evaluate_video", **setting)
     cells = cells_table(rows, params)
     depths = sorted(rows["layers"].unique().tolist())
@@ -34,7 +36,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             color = style.shade(arm, step, len(depths))
             width = 2.6 - 1.6 * step / len(depths)  # a curve below another still shows at its edges
             curves.draw(axes, points, arm, mark, color=color, label=f"$L={layers}$", linewidth=width)
-        curves.mark_training_level(axes, params.eps)
+        curves.mark_training_level(axes, eps)
         axes.set_title(style.name(arm))
         axes.set_xlabel(style.GAMMA)
     for axes in grid[0]:

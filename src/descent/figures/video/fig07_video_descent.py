@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from descent.analysis.summary import cells_table
+from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, scales, style
 
@@ -28,7 +29,7 @@ PARAMETERS = [
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """f_l against l for DUST on UCSD (or the first ones in use). Raises UserError without rows of them."""
     dataset, model = curves.choice(params.video, DATASET, MODEL)
-    eps = float(params.eps)
+    eps = headline(params, "video")
     rows = curves.required(results, "evaluate_video", experiment="video", dataset=dataset, model=model, eps=eps)
     cells = cells_table(rows, params)
     depths = sorted(rows["layers"].unique().tolist())

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 from descent.analysis.lost import truth
 from descent.analysis.select import select
 from descent.analysis.summary import PAIR, best_depth, cells_table, pairs
+from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, style
 
@@ -65,7 +66,7 @@ def chosen(cells: pd.DataFrame, params: Params) -> list[dict]:
     setting = [column for column in PAIR if column != "seed"]
     turn = turn.groupby(setting, as_index=False)["turn"].mean()
     arms = params.comparison.arms
-    best = select(best_depth(cells), eps=float(params.eps))
+    best = select(best_depth(cells), eps=headline(params, "video"))
     best = best[best["arm"].isin(arms)][setting]
     shown = best[best.duplicated()]  # by both arms
     turn = turn.merge(shown, how="left", indicator=True).query("_merge == 'left_only'")
