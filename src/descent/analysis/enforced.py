@@ -7,6 +7,7 @@ import pandas as pd
 
 from descent.analysis.case import Case
 from descent.analysis.evidence import ALIKE
+from descent.analysis.lost import truth
 from descent.primal_dual.problem import Problem
 
 ENOUGH = 0.8  # share of the constrained cells that are feasible and active
@@ -27,8 +28,8 @@ def enforced(case: Case) -> str:
     ours = case.of_arm("ours").set_index([*ALIKE, "seed"])
     if ours["active"].isna().all():
         return "no row says whether the constraints were active"
-    active = ours["active"].fillna(False).astype(bool) & ~ours["lost"]
-    feasible = ours["feasible"].fillna(False).astype(bool) & ~ours["lost"]
+    active = truth(ours["active"]) & ~ours["lost"]
+    feasible = truth(ours["feasible"]) & ~ours["lost"]
     feasible |= _relaxed(case, ours[~feasible & ~ours["lost"]]).reindex(ours.index, fill_value=False)
     held = pd.DataFrame({"feasible": feasible, "active": active}).reset_index()
     return too_few(held, of_each=bool((case.pairs["varied"] != "").any()))

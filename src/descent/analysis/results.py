@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from descent.components import TRAINED
 from descent.errors import UserError
 from descent.io.folders import atomic_file, lasting
 
@@ -27,7 +28,7 @@ COLUMNS = {
     "metric": str,  # METRICS
     "value": float,
 }
-ABSENT = {"varied": "", "shift": "gaussian", "tested": "", "bin": 0.0}  # what rows that say nothing of it hold
+ABSENT = {"varied": "", "shift": TRAINED, "tested": "", "bin": 0.0}  # what rows that say nothing of it hold
 Row = dict[str, object]  # by column; those of ABSENT may be left out
 METRICS = {
     "loss": "f_l on test data: of video the squared error per patch (units of video.patch_loss), of text the "

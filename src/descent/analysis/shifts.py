@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis.lost import as_chance, as_zero
-from descent.analysis.select import SETTING, TRAINED, measured, select
+from descent.analysis.select import SETTING, TRAINED, last_layer, measured, select
 from descent.analysis.summary import best_of_search
 from descent.analysis.verdicts import half_width, trimmed
 from descent.components import TASKS
@@ -54,7 +54,7 @@ def gains(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     named = pd.concat(
         [rows[(rows["experiment"] == task) & rows["shift"].isin(others(params, task))] for task in TASKS]
     )
-    last = named[named["layer"] == named["layers"]]
+    last = last_layer(named)
     errors, accuracies = (select(last, metric=metric) for metric in SCORES)
     errors = as_zero(errors, select(results, experiment="video"))
     accuracies = as_chance(accuracies, results, params)

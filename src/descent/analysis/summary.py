@@ -138,7 +138,7 @@ def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     table = table.astype({**dict.fromkeys(truths, "boolean"), "epoch": "Int64"}).reset_index()
     arms = params.components["arms"]
     enforcing = table["arm"].isin([name for name, said in arms.items() if said["ENFORCES"]])
-    infeasible = enforcing & ~table["feasible"].fillna(False).astype(bool)
+    infeasible = enforcing & ~truth(table["feasible"])
     # What a cell that diverged lost, its last sound epoch may have had.
     table["descending"] = table["descending"].mask(truth(table["diverged"]), False)
     return table.assign(trained=table["arm"].isin(list(arms)), infeasible=infeasible)

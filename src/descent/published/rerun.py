@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from descent import inventory
 from descent.analysis.wording import written
+from descent.components import TASKS
 from descent.config import Params
 from descent.costs import devices
 from descent.costs.parts import Costs, Part
@@ -171,7 +172,7 @@ def _line(part: Part) -> str:
 
 def _holds(params: Params) -> str:
     said = []
-    for task in ("video", "text", "lm"):
+    for task in TASKS:
         section = getattr(params, task)
         said += [f"{', '.join(section.models)} on {', '.join(section.datasets)}"] if section.datasets else []
     return "; ".join(said)

@@ -5,13 +5,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from descent import components
 from descent.analysis import epochs
 from descent.analysis.select import SETTING
 from descent.analysis.wording import number_of
 from descent.config import Params
 from descent.figures.parts import curves, scales, style
 
-TASKS = ("video", "text", "lm")
+TASKS = components.TASKS
 TITLE = "What more training leaves of the gain"
 CAPTION = """
 Ours, not the paper's. Left: what our arm gains over the baseline of `comparison`, by the number of epochs for

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from descent import components
 from descent.analysis import scorecard, wording
 from descent.analysis.briefly import in_brief
 from descent.analysis.claims import CLAIMS
@@ -27,7 +28,7 @@ itself (square) if they are several, first those that the claim is made of; wher
 data set it is hollow, and no part of it. A claim that is not tested has no estimate of its own.
 """
 PARAMETERS = ["eps", "text.eps", "lm.eps", "comparison", "profiles.${profile}.video.seeds"]
-TASKS = ("video", "text", "lm")
+TASKS = components.TASKS
 CLAIM, MODEL, MORE = 0.46, 0.22, 0.09  # inches a row, and each further line of a reason
 SCALE = 0.3  # inches of a claim's scale
 LINE, REASON = 42, 36  # characters of a line of a claim's words, and of why a model is left out

@@ -12,13 +12,14 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from descent import components
 from descent.analysis.select import TRAINED, average, measured, select
 from descent.analysis.summary import cells_table
 from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, scales, style
 
-TASKS = ("video", "text", "lm")
+TASKS = components.TASKS
 DATASETS = {"video": "ucsd", "text": "imdb", "lm": "alpaca"}
 TAIL = 0.25  # of the epochs: over these the numbers in the panels are taken
 LAYERS = ListedColormap(colormaps["viridis_r"](np.linspace(0.12, 1, 256)))
@@ -68,10 +69,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     told = ", ".join(f"{style.name(model)} ({task})" for task, model in cells if (task, model) not in shown)
     told = f"without epochs of seed 0: {told}" if told else ""
     if not shown:
-        figure, [[axes]] = style.panels(params, 1, 1, style.TEXT, 0.6, TASKS)
-        axes.set_axis_off()
-        axes.text(0.5, 0.5, told, ha="center", va="center", color=style.GREY)
-        return figure
+        return style.empty(params, told, TASKS)
     shape = (len(shown), len(HEADS), style.TEXT, 0.8 + 1.35 * len(shown))
     figure, grid = style.panels(params, *shape, TASKS, sharex="row")
     for line, ((_, model), cell) in zip(grid, shown.items(), strict=True):

@@ -47,7 +47,7 @@ def state(cells: pd.DataFrame, **cell: Any) -> str:
     rows = select(cells, **cell)
     if truth(rows["diverged"]).any():
         return "diverged"
-    missed = rows["infeasible"].fillna(False).astype(bool)
+    missed = truth(rows["infeasible"])
     return "infeasible" if len(missed) and missed.all() else "some infeasible" if missed.any() else ""
 
 

@@ -80,7 +80,7 @@ def _with_paper(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     paper = pairs.paper(tables.paper(PAPER, params, "text"), params).rename(columns={"layers": "paper_layers"})
     several = paper.groupby("model")["paper_layers"].nunique() > 1
     beside = table.merge(paper, how="left", on=["dataset", "model", "eps"])
-    free = ~beside["model"].map(several).fillna(False).astype(bool)
+    free = ~truth(beside["model"].map(several))
     beside["same"] = free | (beside["layers"] == beside["paper_layers"])
     found = [column for column in beside if column.startswith(pairs.PAPER)]
     alike = _span(params) == PAPERS_SPAN
