@@ -29,7 +29,7 @@ PARAMETERS = ["eps", "video.models", "comparison", "models", "profiles.${profile
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """A row of maps a model and arm. Raises UserError without rows or arrays."""
     curves.required(results, "evaluate_video", experiment="video", eps=headline(params, "video"))
-    dataset, _ = curves.choice(params.video, DATASET, params.video.models[0])
+    dataset = curves.in_use(DATASET, params.video.datasets)
     settings = [(model, arm) for model in params.video.models for arm in params.comparison.arms]
     known = {setting: looks.arrays(dataset, *setting) for setting in settings}
     known = {setting: own for setting, own in known.items() if own and "attention" in own}

@@ -29,7 +29,7 @@ PARAMETERS = ["text.eps", "text.datasets", "text.models", "comparison", "profile
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """A text and its panel a row. Raises UserError without rows or texts."""
     curves.required(results, "evaluate_text", experiment="text", eps=headline(params, "text"))
-    _, model = curves.choice(params.text, params.text.datasets[0], MODEL)
+    model = curves.in_use(MODEL, params.text.models)
     rows = [(dataset, place) for dataset in params.text.datasets for place in range(SHOWN)]
     figure, grid = style.panels(
         params, len(rows), 2, style.TEXT, 0.45 + 0.95 * len(rows), TASKS, width_ratios=[1.7, 1.0], sharex="col"

@@ -88,7 +88,7 @@ def panels(params: Params) -> list[Panel]:
     found = []
     for task in params.tasks:
         section = getattr(params, task)
-        dataset, _ = curves.choice(section, DATASETS.get(task, ""), "")
+        dataset = curves.in_use(DATASETS.get(task, ""), section.datasets)
         for eps in noises(params, task):
             for model in section.models:
                 depth = max(params.model_budget(model)["layers"])

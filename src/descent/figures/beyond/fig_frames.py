@@ -37,7 +37,7 @@ PARAMETERS = [
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """A block of two strips a data set and noise level. Raises UserError without rows or arrays."""
     curves.required(results, "evaluate_video", experiment="video", eps=headline(params, "video"))
-    _, model = curves.choice(params.video, params.video.datasets[0], MODEL)
+    model = curves.in_use(MODEL, params.video.models)
     names = ("identity", *FILTERS, *params.comparison.arms)
     shown = {
         dataset: {name: looks.arrays(dataset, model, name) for name in names} for dataset in params.video.datasets

@@ -100,8 +100,7 @@ def _title(model: str, cell: pd.DataFrame) -> str:
 
 def _of_model(results: pd.DataFrame, params: Params, task: str, model: str) -> pd.DataFrame:
     """The rows of the one cell that is shown; none where no such cell has been trained."""
-    section = getattr(params, task)
-    dataset, _ = curves.choice(section, DATASETS[task], model)
+    dataset = curves.in_use(DATASETS[task], getattr(params, task).datasets)
     setting = {"dataset": dataset, "model": model, "arm": params.enforcing[0], "eps": headline(params, task)}
     rows = select(results, **setting, shift=TRAINED, varied="")
     rows = select(rows, layers=rows["layers"].max())

@@ -27,7 +27,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Raises UserError without rows of a model in use.
     """
-    dataset, _ = curves.choice(params.video, DATASET, "")
+    dataset = curves.in_use(DATASET, params.video.datasets)
     found, states = [], {}
     for model in params.video.models:
         place = {"dataset": dataset, "model": model, "layers": max(params.model_budget(model)["layers"])}

@@ -1,5 +1,6 @@
 """The curves that figures share: a metric against test noise or layer, and how it is drawn."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -57,11 +58,13 @@ def without_constraints(params: Params) -> str:
 
 
 def choice(section: Schema, dataset: str, model: str) -> tuple[str, str]:
-    """The data set and model of one of the paper's figures; of those in use the first where one is not."""
-    return (
-        dataset if dataset in section.datasets else section.datasets[0],
-        model if model in section.models else section.models[0],
-    )
+    """The data set and model of one of the paper's figures, as of `in_use`."""
+    return in_use(dataset, section.datasets), in_use(model, section.models)
+
+
+def in_use(wanted: str, names: Sequence[str]) -> str:
+    """The data set or model of one of the paper's figures; of those in use, `names`, the first where it is not."""
+    return wanted if wanted in names else names[0]
 
 
 def of_setting(model: str, dataset: str, layers: int) -> str:
