@@ -4,9 +4,8 @@ import pandas as pd
 
 from descent.analysis import controls
 from descent.analysis.wording import UNKNOWN
-from descent.cells import study_depth
 from descent.config import Params
-from descent.figures.parts import curves, style, tables
+from descent.figures.parts import curves, remarks, style, tables
 
 STUDY = "solver"
 TITLE = "Forms of the constraint and steps of the duals"
@@ -62,10 +61,8 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """The setting, and the forms of which no cell has been trained."""
-    study = params.studied(STUDY)
     gone = [_form(row) for row in table[table["trained"] == 0].to_dict("records")]
-    place = f"{style.name(study.model)}, {style.name(study.dataset)}"
-    lines = [f"{place}, eps = {study.eps:g}, L = {study_depth(params, study)}."]
+    lines = [remarks.setting(params, params.studied(STUDY))]
     return lines + ([f"No cell was trained of: {', '.join(gone)}."] if gone else [])
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from descent.analysis.wording import UNKNOWN, known
+from descent.analysis.wording import UNKNOWN
 from descent.cells import headline
 from descent.config import Params
-from descent.figures.parts import curves, style, tables
+from descent.figures.parts import curves, remarks, style, tables
 
 PAPER = Path("data/paper/table5_lm.csv")
 TASKS = ("lm",)
@@ -43,7 +43,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
         [("", ""), ("", "model"), ("", "data set"), *(("", name) for name in SHARED)]
     )
     rows = [
-        [row["source"], row["model"], row["dataset"], *(_text(row[name]) for name in SHARED)]
+        [row["source"], row["model"], row["dataset"], *(tables.text(row[name]) for name in SHARED)]
         for _, row in table.iterrows()
     ]
     return pd.DataFrame(rows, columns=columns)
@@ -51,9 +51,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """What must be read with the table."""
-    if params.profile == "paper":
-        return []
-    return [f"Budget and sources are those of profile {params.profile}; profile paper has the paper's."]
+    return remarks.budget(params)
 
 
 def _ours(params: Params, model: str, dataset: str, layers: int) -> dict[str, object]:
@@ -77,7 +75,3 @@ def _ours(params: Params, model: str, dataset: str, layers: int) -> dict[str, ob
 def source(weights: dict[str, Any] | None) -> str:
     """Where a model's weights come from, in words: a name of the hub as the paper writes it."""
     return (tables.source(weights) or UNKNOWN).removeprefix("hub: ")
-
-
-def _text(value: float) -> str:
-    return known(value, ".4g")

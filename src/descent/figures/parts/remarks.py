@@ -1,10 +1,12 @@
-"""What must be read with numbers of several models and arms: whole frames, and arms that differ in capacity."""
+"""What must be read with numbers: whole frames, arms that differ in capacity, a study's setting, the profile."""
 
 from typing import Any
 
+from descent.cells import study_depth
 from descent.config import Params
 from descent.figures.parts import style
 from descent.figures.parts.tables import source
+from descent.study import Study
 
 
 def frames(params: Params) -> list[str]:
@@ -25,6 +27,19 @@ def capacity(params: Params, models: list[str]) -> list[str]:
                 told = f"Beside their objectives the arms of {style.name(model)} differ in {key} ({listed})"
                 lines.append(f"{told}: what sets them apart may be capacity.")
     return lines
+
+
+def setting(params: Params, study: Study) -> str:
+    """What all cells of a study share."""
+    place = f"{style.name(study.model)}, {style.name(study.dataset)}"
+    return f"{place}, eps = {study.eps:g}, L = {study_depth(params, study)}."
+
+
+def budget(params: Params) -> list[str]:
+    """Of what profile hyperparameters are that stand beside the paper's; nothing where it is the paper's."""
+    if params.profile == "paper":
+        return []
+    return [f"Budget and sources are those of profile {params.profile}; profile paper has the paper's."]
 
 
 def _of_frames(name: str, weights: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from descent.analysis.wording import UNKNOWN
+from descent.analysis.wording import UNKNOWN, known
 from descent.config import Params
 
 DAGGER = "†"
@@ -54,6 +54,11 @@ def source(choices: dict[str, Any] | None) -> str | None:
     for value in given.values():
         return f"random, width {value['width'] if isinstance(value, dict) else value}"
     return None
+
+
+def text(value: object, form: str = ".4g") -> str:
+    """Words as they are, a number in this format, a dash where there is neither."""
+    return value if isinstance(value, str) else known(value, form)
 
 
 def number(value: float | None, digits: int = 2, bold: bool = False, marked: bool = False) -> str:

@@ -6,10 +6,9 @@ import pandas as pd
 
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_text
-from descent.analysis.wording import known
 from descent.cells import headline
 from descent.config import Params
-from descent.figures.parts import curves, style, tables, text_curves
+from descent.figures.parts import curves, remarks, style, tables, text_curves
 
 PAPER = Path("data/paper/table2_text.csv")
 TASKS = text_curves.TASKS
@@ -64,7 +63,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     groups += [("paper", HEADS.get(name, name)) for name in SHARED]
     columns = [*own, *(f"paper_{name}" for name in SHARED)]
     rows = [
-        [style.name(row["model"]), style.name(row["dataset"]), *(_text(row[name]) for name in columns)]
+        [style.name(row["model"]), style.name(row["dataset"]), *(tables.text(row[name]) for name in columns)]
         for _, row in table.iterrows()
     ]
     return pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples(groups))
@@ -72,19 +71,10 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """What must be read with the table."""
-    lines = text_curves.depth_notes(table, params)
-    if params.profile != "paper":
-        lines.append(f"Budget and sources are those of profile {params.profile}; profile paper has the paper's.")
-    return lines
+    return text_curves.depth_notes(table, params) + remarks.budget(params)
 
 
 def source(params: Params, model: str) -> str | None:
     """Where a model's weights, or its word embeddings, come from, in words; None where nothing is said of it."""
     budget = params.model_budget(model)
     return tables.source(budget.get("weights") or budget.get("embeddings"))
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    return known(value, ".4g")

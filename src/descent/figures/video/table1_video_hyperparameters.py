@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from descent.analysis.wording import known
 from descent.config import Params
 from descent.figures.parts import remarks, style, tables
 
@@ -43,7 +42,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The table as text under a two-row header: models, then ours and the paper's."""
     shown = table.copy().astype(object)
     for column in shown.columns[2:]:
-        shown[column] = [_text(value) for value in shown[column]]
+        shown[column] = [tables.text(value, "g") for value in shown[column]]
     pairs = [column.split(" ") for column in table.columns[2:]]
     groups = [("", "parameter"), ("", "meaning"), *((style.name(model), whose) for model, whose in pairs)]
     shown.columns = pd.MultiIndex.from_tuples(groups)
@@ -101,15 +100,9 @@ def _objective(params: Params, model: str) -> Callable[..., object]:
     ) -> object:
         read = [own if not of or own.get("resilience") in of else {} for own in ours]
         values = [None if own.get(key) is None else written(own[key]) for own in read]
-        return values[0] if len(set(values)) == 1 else ", ".join(map(_text, values))
+        return values[0] if len(set(values)) == 1 else ", ".join(tables.text(value, "g") for value in values)
 
     return objective
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    return known(value, "g")
 
 
 def _list(values: list) -> str:
