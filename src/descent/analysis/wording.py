@@ -20,6 +20,11 @@ def written(value: float, unit: str) -> str:
     }[unit]
 
 
+def unit_of(task: str) -> str:
+    """What a hundred times a gain is in: percent of log-RMSE of video, points of accuracy else."""
+    return "%" if task == "video" else "points"
+
+
 def known(value: SupportsFloat | None, form: str) -> str:
     """A number in this format, or that it is not known."""
     return UNKNOWN if pd.isna(value) else format(float(value), form)
@@ -49,3 +54,11 @@ def gain(value: SupportsFloat, ends: Sequence[SupportsFloat], seeds: float | int
         return UNKNOWN
     told, low, high = (signed(100 * float(number)) for number in (value, *ends))
     return f"{told} ({low} to {high})" if seeds > 2 else told
+
+
+def bracketed(value: SupportsFloat, ends: Sequence[SupportsFloat], unit: str = "") -> str:
+    """A share times a hundred to two digits, with its interval where that is known: `+1.23 [+0.30, +2.15]`."""
+    if pd.isna(value):
+        return UNKNOWN
+    told, low, high = (f"{100 * float(number):+.2f} {unit}".rstrip() for number in (value, *ends))
+    return told if any(map(pd.isna, ends)) else f"{told} [{low}, {high}]"

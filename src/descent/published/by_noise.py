@@ -9,7 +9,7 @@ import pandas as pd
 from descent.analysis.claims import CLAIMS
 from descent.analysis.select import SETTING, in_distribution, select
 from descent.analysis.verdicts import CANNOT_TELL, NOT_TESTED, trimmed
-from descent.analysis.wording import signed
+from descent.analysis.wording import signed, unit_of
 from descent.cells import headline
 from descent.components import TASKS
 from descent.config import Params
@@ -55,8 +55,9 @@ def tables(rows: pd.DataFrame, params: Params) -> str:
             words = [_number(by_level.loc[level]) if level in by_level.index else "" for level in levels]
             place = [params.label(dataset), params.label(model)]
             lines.append([*place, layers, f"{eps:g}", *words])
-        unit = "%" if task == "video" else "points"
-        told.append(pipe(["data set", "model", "L", f"eps; {unit}", *(f"{level:g}" for level in levels)], lines))
+        told.append(
+            pipe(["data set", "model", "L", f"eps; {unit_of(task)}", *(f"{level:g}" for level in levels)], lines)
+        )
     return "\n\n".join([TOLD, *told]) if told else ""
 
 

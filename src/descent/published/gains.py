@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from descent.analysis.wording import UNKNOWN, known
+from descent.analysis.wording import UNKNOWN, bracketed, known, unit_of
 from descent.config import Params
 from descent.published.markdown import pipe
 
@@ -14,11 +14,10 @@ def controls(found: pd.DataFrame, params: Params) -> str:
     """The gains of every arm of the studies of controls (of_results.controls); empty where there are none."""
     rows = []
     for row in found.to_dict("records"):
-        inflation = _percent(row["inflation"]).removeprefix("+")
+        inflation = UNKNOWN if pd.isna(row["inflation"]) else f"{100 * row['inflation']:.2f} %"
         named = [row["study"], params.label(row["arm"]), row["varied"]]
-        unit = "%" if params.studied(row["study"]).task == "video" else "points"
-        gains = [_interval(row, name, f"{name}_", unit) for name in ("gain_out", "gain_in")]
-        rows.append([*named, *gains, inflation, row["trained"], row["lost"]])
+        unit = unit_of(params.studied(row["study"]).task)
+        rows.append([*named, *_gains(row, unit), inflation, row["trained"], row["lost"]])
     header = ["study", "arm", "value", "gain out of distribution", "in distribution", "inflation share", "cells"]
     return pipe([*header, "diverged"], rows) if rows else ""
 
@@ -28,10 +27,8 @@ def by_epochs(found: pd.DataFrame, params: Params) -> str:
     arms = ("ours", "baseline")
     rows = []
     for row in found.to_dict("records"):
-        task = params.task_of(row["model"])
-        unit = "%" if task == "video" else "points"
         place = [params.label(row["dataset"]), params.label(row["model"])]
-        words = [_interval(row, name, f"{name}_", unit) for name in ("gain_out", "gain_in")]
+        words = _gains(row, unit_of(params.task_of(row["model"])))
         loss = [known(row[f"validation_loss_{arm}"], ".4g") for arm in arms]
         descend = [known(row[f"descending_{arm}"], ".0%") for arm in arms]
         counts = [row[name] for name in ("layers", "eps", "epochs", "seeds", "lost")]
@@ -48,9 +45,9 @@ def shifts(found: pd.DataFrame, params: Params) -> str:
     rows = []
     for row in found.to_dict("records"):
         words = [params.label(row[key]) for key in ("model", "shift", "arm")]
-        unit = "%" if row["experiment"] == "video" else "points"
+        effect = bracketed(row["effect"], (row["low"], row["high"]), unit_of(row["experiment"]))
         tells = "yes" if row["tells"] else "no"
-        rows.append([*words, _interval(row, "effect", unit=unit), tells, row["settings"], row["seeds"]])
+        rows.append([*words, effect, tells, row["settings"], row["seeds"]])
     return pipe(["model", "shift", "arm", "gain", "tells", "settings", "seeds"], rows) if rows else ""
 
 
@@ -59,16 +56,12 @@ def kinds(found: pd.DataFrame, params: Params) -> str:
     rows = []
     for row in found.to_dict("records"):
         words = [params.label(row[key]) for key in ("dataset", "model", "arm")]
-        gain = UNKNOWN if pd.isna(row["effect"]) else _interval(row, "effect", unit="points")
+        gain = bracketed(row["effect"], (row["low"], row["high"]), "points")
         rows.append([*words, row["tested"], f"{100 * row['accuracy']:.1f} %", gain])
     return pipe(["data set", "model", "arm", "kind", "accuracy", "gain"], rows) if rows else ""
 
 
-def _interval(row: Mapping[str, Any], name: str, prefix: str = "", unit: str = "%") -> str:
-    ends = [row[f"{prefix}low"], row[f"{prefix}high"]]
-    beside = "" if pd.isna(ends).any() else f" [{_percent(ends[0], unit)}, {_percent(ends[1], unit)}]"
-    return _percent(row[name], unit) + beside
-
-
-def _percent(value: float, unit: str = "%") -> str:
-    return UNKNOWN if pd.isna(value) else f"{100 * value:+.2f} {unit}"
+def _gains(row: Mapping[str, Any], unit: str) -> list[str]:
+    """Out of distribution and in it."""
+    sides = ("gain_out", "gain_in")
+    return [bracketed(row[name], (row[f"{name}_low"], row[f"{name}_high"]), unit) for name in sides]

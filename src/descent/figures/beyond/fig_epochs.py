@@ -8,7 +8,7 @@ from matplotlib.ticker import NullLocator
 from descent import components
 from descent.analysis import epochs
 from descent.analysis.select import SETTING
-from descent.analysis.wording import number_of
+from descent.analysis.wording import number_of, unit_of
 from descent.config import Params
 from descent.figures.parts import curves, scales, style
 
@@ -44,7 +44,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             curves.draw(losses, rows[f"validation_loss_{ending}"].dropna(), arm, marker="o")
         scales.logarithmic(losses)
         place = f"{style.name(model)}, {style.name(dataset)}"
-        unit = "%" if params.task_of(model) == "video" else "points"
+        unit = unit_of(params.task_of(model))
         gains.set(title=rf"{place}, $L={layers}$, $\epsilon={eps:g}$", ylabel=f"gain of our arm, {unit} ↑")
         losses.set(
             title=f"last layer, {number_of(int(rows['seeds'].iloc[0]), 'seed')}", ylabel=r"$f_L$, validation ↓"

@@ -26,7 +26,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 
     Raises UserError without rows under a shift.
     """
-    return shift_map.render(results, params, "lm", "points")
+    return shift_map.render(results, params, "lm")
 
 
 def left_out(params: Params) -> str:

@@ -28,7 +28,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 
     Raises UserError without rows under a shift.
     """
-    return shift_map.render(results, params, "video", "%")
+    return shift_map.render(results, params, "video")
 
 
 def left_out(params: Params) -> str:

@@ -27,7 +27,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 
     Raises UserError without rows under a shift.
     """
-    return shift_map.render(results, params, "text", "points")
+    return shift_map.render(results, params, "text")
 
 
 def left_out(params: Params) -> str:

@@ -3,10 +3,9 @@
 import pandas as pd
 
 from descent.analysis import controls
-from descent.analysis.wording import UNKNOWN, known
-from descent.cells import study_depth
+from descent.analysis.wording import UNKNOWN, bracketed, known
 from descent.config import Params
-from descent.figures.parts import curves, style, tables
+from descent.figures.parts import curves, remarks, style, tables
 
 STUDY = "controls"
 MODEL = "dust_shared"  # of the first step: the paper's ERM has one dictionary
@@ -60,11 +59,9 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """The setting, and the steps of which no cell has been trained."""
-    study = params.studied(STUDY)
     found = set(table[["model", "arm"]].itertuples(index=False, name=None))
     gone = [rung for rung in controls.rungs(params, STUDY, MODEL) if rung not in found]
-    place = f"{style.name(study.model)}, {style.name(study.dataset)}"
-    lines = [f"{place}, eps = {study.eps:g}, L = {study_depth(params, study)}."]
+    lines = [remarks.setting(params, params.studied(STUDY))]
     if gone:
         listed = ", ".join(_words({"model": model, "arm": arm}, params) for model, arm in gone)
         lines.append(f"Left out, as no such cell was trained: {listed}.")
@@ -80,7 +77,4 @@ def _words(row: dict, params: Params) -> str:
 
 
 def _increment(row: dict, name: str) -> str:
-    middle, low, high = (100 * row[f"{name}{ending}"] for ending in ("", "_low", "_high"))
-    if pd.isna(middle):
-        return UNKNOWN
-    return f"{middle:+.2f}" + ("" if pd.isna(low) else f" [{low:+.2f}, {high:+.2f}]")
+    return bracketed(row[name], (row[f"{name}_low"], row[f"{name}_high"]))

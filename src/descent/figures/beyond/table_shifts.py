@@ -5,7 +5,7 @@ import pandas as pd
 from descent import components
 from descent.analysis import shift_estimates, shifts
 from descent.analysis.select import select
-from descent.analysis.wording import UNKNOWN, signed
+from descent.analysis.wording import UNKNOWN, bracketed, signed
 from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, pairs, remarks, style, tables
@@ -108,7 +108,4 @@ def _mark(row: dict) -> str:
 def _interval(row: dict) -> str:
     if pd.notna(row["moved"]):
         return f"control: {100 * row['moved']:.2g} %"
-    middle, low, high = (100 * row[name] for name in ("effect", "low", "high"))
-    if pd.isna(middle):
-        return UNKNOWN
-    return f"{middle:+.2f}" + ("" if pd.isna(low) else f" [{low:+.2f}, {high:+.2f}]")
+    return bracketed(row["effect"], (row["low"], row["high"]))

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from descent.analysis import shift_estimates, shifts
 from descent.analysis.select import select
-from descent.analysis.wording import signed
+from descent.analysis.wording import signed, unit_of
 from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, heat, style
@@ -19,14 +19,12 @@ LETTERS, WIDTH = 100, 44  # of the lines below all panels side by side, and at m
 ROW, FOOT = 0.3, 1.1  # inches: of a shift, and of the rest of a panel
 
 
-def render(results: pd.DataFrame, params: Params, task: str, unit: str) -> Figure:
+def render(results: pd.DataFrame, params: Params, task: str) -> Figure:
     """The map of a task's shifts but training's, of the cells of its headline training level.
-
-    Args:
-        unit: of a hundred times the gain (analysis.shifts).
 
     Raises UserError without rows under a shift.
     """
+    unit = unit_of(task)
     named = shifts.others(params, task)
     models = getattr(params, task).models
     arms = [arm for arm in params.arms if arm != params.comparison.baseline]
