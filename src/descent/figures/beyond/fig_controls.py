@@ -1,5 +1,7 @@
 """Not in the paper: what each arm beside its two gains and costs against its baseline, on video."""
 
+from functools import partial
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -23,17 +25,13 @@ all. Arms may differ in the learning rate too: the compared two have each their 
 them (a replay, a range of noise) the same, the others the model's.
 """
 PARAMETERS = control_rows.parameters(TASK)
+left_out = partial(control_rows.left_out, task=TASK)
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Log-ratios (percent), a panel per study. Raises UserError without rows of a study, or of its task."""
     label = f"ln(RMSE of {style.name(params.comparison.baseline)} / RMSE of the arm), % →"
     return control_rows.render(results, params, TASK, label)
-
-
-def left_out(params: Params) -> str:
-    """Why there is nothing to show; empty where there is."""
-    return control_rows.left_out(params, TASK)
 
 
 def remarks_on(params: Params) -> list[str]:

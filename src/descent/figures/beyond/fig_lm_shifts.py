@@ -1,9 +1,7 @@
 """Not in the paper: the language model against the baseline under shifts that training has not seen."""
 
-import pandas as pd
-from matplotlib.figure import Figure
+from functools import partial
 
-from descent.config import Params
 from descent.figures.parts import shift_map
 
 TASKS = ("lm",)
@@ -19,16 +17,5 @@ over the shifts that tell (named below: those that do not, as they cost a model 
 its 95 % interval over seeds and test items where there are several seeds.
 """
 PARAMETERS = shift_map.parameters("lm")
-
-
-def render(results: pd.DataFrame, params: Params) -> Figure:
-    """A heat map of gains, shift x level, for each arm but the baseline and each model.
-
-    Raises UserError without rows under a shift.
-    """
-    return shift_map.render(results, params, "lm")
-
-
-def left_out(params: Params) -> str:
-    """Why there is nothing to show; empty where there is."""
-    return shift_map.left_out(params, "lm")
+render = partial(shift_map.render, task="lm")
+left_out = partial(shift_map.left_out, task="lm")

@@ -1,7 +1,6 @@
 """Not in the paper: by how much each arm is better than the baseline under shifts that training has not seen."""
 
-import pandas as pd
-from matplotlib.figure import Figure
+from functools import partial
 
 from descent.config import Params
 from descent.figures.parts import remarks, shift_map
@@ -21,19 +20,8 @@ times the gain below which nine of ten lie. Models of patches see them as sequen
 are dropped or repeated by themselves.
 """
 PARAMETERS = shift_map.parameters("video")
-
-
-def render(results: pd.DataFrame, params: Params) -> Figure:
-    """A heat map of gains, shift x level, for each arm but the baseline and each model.
-
-    Raises UserError without rows under a shift.
-    """
-    return shift_map.render(results, params, "video")
-
-
-def left_out(params: Params) -> str:
-    """Why there is nothing to show; empty where there is."""
-    return shift_map.left_out(params, "video")
+render = partial(shift_map.render, task="video")
+left_out = partial(shift_map.left_out, task="video")
 
 
 def remarks_on(params: Params) -> list[str]:

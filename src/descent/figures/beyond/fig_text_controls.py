@@ -1,5 +1,7 @@
 """Not in the paper: what each arm beside its two gains and costs against its baseline, on texts."""
 
+from functools import partial
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -19,14 +21,10 @@ all. Arms may differ in the learning rate too: the compared two have each their 
 others the model's. Where a panel's rows name rates (in brackets), each row is against the baseline of its rate.
 """
 PARAMETERS = control_rows.parameters(TASKS[0])
+left_out = partial(control_rows.left_out, task=TASKS[0])
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Differences of accuracy (points), a panel per study. Raises UserError without their rows."""
     label = f"accuracy of the arm - accuracy of {style.name(params.comparison.baseline)}, points →"
     return control_rows.render(results, params, TASKS[0], label)
-
-
-def left_out(params: Params) -> str:
-    """Why there is nothing to show; empty where there is."""
-    return control_rows.left_out(params, TASKS[0])

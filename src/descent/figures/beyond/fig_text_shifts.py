@@ -1,9 +1,7 @@
 """Not in the paper: accuracy on texts against the baseline's under shifts that training has not seen."""
 
-import pandas as pd
-from matplotlib.figure import Figure
+from functools import partial
 
-from descent.config import Params
 from descent.figures.parts import shift_map
 
 TASKS = ("text",)
@@ -20,16 +18,5 @@ that do not, as they cost a model nothing or leave it nothing), with its 95 % in
 where there are several seeds. A model that knows no order of words is not moved by swapping them.
 """
 PARAMETERS = shift_map.parameters("text")
-
-
-def render(results: pd.DataFrame, params: Params) -> Figure:
-    """A heat map of gains, shift x level, for each arm but the baseline and each model.
-
-    Raises UserError without rows under a shift.
-    """
-    return shift_map.render(results, params, "text")
-
-
-def left_out(params: Params) -> str:
-    """Why there is nothing to show; empty where there is."""
-    return shift_map.left_out(params, "text")
+render = partial(shift_map.render, task="text")
+left_out = partial(shift_map.left_out, task="text")
