@@ -58,7 +58,7 @@ def test_what_reads_frames_or_texts_of_a_data_set_says_so_and_is_never_published
     for name in NAMES:
         tree = ast.parse(Path(catalogue.module(name).__file__).read_text())
         used = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
-        assert bool(used & reads) == getattr(catalogue.module(name), "FRAMES", False), name
+        assert bool(used & reads) == getattr(catalogue.module(name), "SINGLE_INPUTS", False), name
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -191,7 +191,7 @@ def test_an_early_exit_of_a_search_is_that_of_its_best_trial() -> None:
 
 @pytest.mark.parametrize("entry", OF_INPUTS, ids=lambda entry: entry.__name__.rsplit(".")[-1])
 def test_what_shows_single_inputs_is_never_published(entry: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert entry.FRAMES is True
+    assert entry.SINGLE_INPUTS is True
     for name in (catalogue.name(entry), "fig03_depth"):
         own = catalogue.module(name)
         files = [Path("figures") / catalogue.part(own) / f"{name}.png"]

@@ -171,7 +171,7 @@ def check_older(path: Path, made: Mapping[Path, Mapping[str, Any]]) -> None:
 def pictures(params: Params) -> dict[Path, dict[str, Any]]:
     """The files of all figures and tables in use that show something, and no single inputs, frames or texts, with
     what each says of itself; PNG and Markdown. A module of the catalogue that shows single inputs says so:
-    `FRAMES = True`.
+    `SINGLE_INPUTS = True`.
 
     Raises:
         UserError: nothing was drawn, or a file is not what its sidecar tells of, or is of another profile.
@@ -180,7 +180,8 @@ def pictures(params: Params) -> dict[Path, dict[str, Any]]:
     for path in sorted(catalogue.SHOWN.glob("*/*.json"), key=lambda path: path.name):
         told = json.loads(path.read_text())
         entry = catalogue.module(told["name"])
-        if getattr(entry, "FRAMES", False) or catalogue.left_out(entry, params) or not told.get("shows", True):
+        hidden = getattr(entry, "SINGLE_INPUTS", False) or not told.get("shows", True)
+        if hidden or catalogue.left_out(entry, params):
             continue
         file = drawing.FOLDER / told["part"] / f"{told['name']}.{KEPT[told['kind']]}"
         same = file.exists() and hashlib.sha256(file.read_bytes()).hexdigest() == told["files"][file.name]

@@ -161,7 +161,7 @@ def test_a_readme_without_markers_is_left_alone(project: Path) -> None:
 def test_figures_that_hold_frames_are_not_published(
     project: Path, params: Params, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fig03_depth, "FRAMES", True, raising=False)
+    monkeypatch.setattr(fig03_depth, "SINGLE_INPUTS", True, raising=False)
     assert [file.name for file in run_folder.pictures(params)] == ["table3_video_rmse.md"]
 
 

@@ -11,7 +11,7 @@ from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, looks, style
 
-FRAMES = True  # patches of frames
+SINGLE_INPUTS = True  # patches of frames
 DATASET = "ucsd"
 TITLE = "Attention along the layers"
 CAPTION = """

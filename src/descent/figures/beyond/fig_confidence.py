@@ -10,7 +10,7 @@ from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, looks, scales, style, text_curves
 
-FRAMES = True  # it holds texts of the data set, which are no more ours to publish than its frames
+SINGLE_INPUTS = True  # it holds texts of the data set, which are no more ours to publish than its frames
 TASKS = text_curves.TASKS
 MODEL = "roberta"
 SHOWN = 3  # texts of a data set

@@ -8,7 +8,7 @@ from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, looks, style
 
-FRAMES = True  # learnt from frames, patches of which they may resemble
+SINGLE_INPUTS = True  # learnt from frames, patches of which they may resemble
 DATASET, MODEL = "ucsd", "dust"
 ROWS = ("before", "after", "change")
 TITLE = "Dictionaries before and after training"

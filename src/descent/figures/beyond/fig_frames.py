@@ -9,7 +9,7 @@ from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, looks, style
 
-FRAMES = True  # people can be recognised in them: never published
+SINGLE_INPUTS = True  # people can be recognised in them: never published
 MODEL = "dust"
 FILTERS = ("tv_chambolle", "nl_means")  # beside our arm and beside the baseline
 GAP, ROW = 0.18, 1.17  # margins between the parts as a share of a picture; a row's height, with its words

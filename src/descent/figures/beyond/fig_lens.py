@@ -12,7 +12,7 @@ from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, looks, style
 
-FRAMES = True  # it holds a text of the data set, which is no more ours to publish than a frame
+SINGLE_INPUTS = True  # it holds a text of the data set, which is no more ours to publish than a frame
 TASKS = ("lm",)
 LETTERS = 9  # of a word in a cell
 SPACE = "\u2423"

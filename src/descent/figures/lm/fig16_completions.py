@@ -14,7 +14,7 @@ from descent.figures.parts import curves, style
 from descent.paths import TEXTS, completions_name
 
 TASKS = ("lm",)
-FRAMES = True  # it holds prompts of the data set, which are no more ours to publish than a frame
+SINGLE_INPUTS = True  # it holds prompts of the data set, which are no more ours to publish than a frame
 SHOWN, LINES = 4, 4  # prompts, and lines of a text
 WIDTHS = (0.2, 0.4, 0.4)  # of the columns, as shares of the sheet's
 LETTER = 0.0615  # inches: the width of one at the size used

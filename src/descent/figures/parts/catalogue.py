@@ -104,11 +104,11 @@ def sidecar(entry: ModuleType, params: Params, results: pd.DataFrame | None = No
     }
 
 
-def ours(entry: ModuleType, params: Params) -> bool:
-    """Whether a figure shows no single input (its FRAMES), or generated ones alone."""
+def may_be_published(entry: ModuleType, params: Params) -> bool:
+    """Whether a figure shows no single input (its SINGLE_INPUTS), or generated ones alone."""
     tasks = getattr(entry, "TASKS", VIDEO)
     sources = [params.source(task, name) for task in tasks for name in getattr(params, task).datasets]
-    return not getattr(entry, "FRAMES", False) or all(source.generate for source in sources)
+    return not getattr(entry, "SINGLE_INPUTS", False) or all(source.generate for source in sources)
 
 
 def write_sidecar(sidecar: dict[str, Any], files: Sequence[Path]) -> None:
