@@ -11,7 +11,7 @@ from descent.errors import UserError
 from descent.io.core_yaml import read
 from descent.primal_dual.problem import Problem
 from descent.schema import Precision, validated
-from descent.study import LONGER, TWICE, Study
+from descent.study import CONTROLS, LONGER, TWICE, Study
 from descent.tasks.lm import schema as lm
 from descent.tasks.text import schema as text
 from descent.tasks.video import schema as video
@@ -180,6 +180,14 @@ class Params(Declared):
     def in_use(self) -> dict[str, Study]:
         """The studies in use, by their names. Raises UserError as `studied`."""
         return {name: self.studied(name) for name in self.studies}
+
+    def controls(self, task: str | None = None) -> list[str]:
+        """The studies of controls in use that run, of a task or of all."""
+        return [
+            name
+            for name, study in self.in_use.items()
+            if name.startswith(CONTROLS) and task in (None, study.task) and self.runs(study)
+        ]
 
     def studied(self, name: str) -> Study:
         """A study as the profile in use has it.

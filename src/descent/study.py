@@ -11,8 +11,13 @@ RATE = "lr"  # of the weights: every arm has one, so varying it varies that of e
 MODEL = "model"  # among replaced values: those of models.<model>, of which every arm's cells are
 FIXED = {"arms": "every arm has such a model", "tokenizer": "texts are prepared for the one in models"}
 READ_AS_NOTHING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>")  # in a CSV file
-LONGER = "plateau_"  # P4: what the names of its studies begin with, which train for TWICE the epochs
 TWICE = 2.0
+# What the names of studies begin with, and what each promises by it.
+LONGER = "plateau_"  # P4: it trains cells of a task's grid for TWICE the epochs
+RATES = "rates_"  # P6: trials of learning rates, of every arm alike, before seeds are spent
+CONTROLS = "controls"  # what the constraint does beside other arms or at other values: figures of controls
+SAME_RATE = f"{CONTROLS}_rates_"  # both arms at each of several rates
+READINGS = f"{CONTROLS}_readings_"  # other readings of what the paper leaves open, in both arms, the usual first
 
 
 class Study(Schema):

@@ -44,7 +44,7 @@ def results(params: Params) -> pd.DataFrame:
 
 
 def test_a_shift_is_the_mean_of_its_levels_and_a_control_enters_no_mean(results, params: Params) -> None:
-    assert shifts.others(params, "video") == ["salt_and_pepper"] and shifts.controls(params, "video")
+    assert shifts.others(params, "video") == ["salt_and_pepper"] and shifts.unmoved(params, "video")
     gains = select(shifts.gains(results, params), model="dust", arm="constrained")
     assert set(gains["shift"]) == {"salt_and_pepper"} and set(gains["experiment"]) == {"video"}
     (row,) = shifts.estimates(gains, ["model"]).to_dict("records")

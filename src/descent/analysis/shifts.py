@@ -22,7 +22,7 @@ NUMBERS = ["effect", "low", "high", "seeds", "settings"]
 
 def others(params: Params, task: str) -> list[str]:
     """The shifts in use of a task that fit one of its models in use and are neither training's nor a control."""
-    gone = {TRAINED, *controls(params, task)}
+    gone = {TRAINED, *unmoved(params, task)}
     return [shift for shift in params.shifts_of(task) if shift not in gone and _fits(params, task, shift)]
 
 
@@ -34,8 +34,8 @@ def _fits(params: Params, task: str, shift: str) -> bool:
     return said.get("SEES") != "time" or inputs != {"frames"}
 
 
-def controls(params: Params, task: str) -> list[str]:
-    """Those that must not move the error of a model: the right answers move with the inputs."""
+def unmoved(params: Params, task: str) -> list[str]:
+    """The shifts in use that must not move the error of a model: the right answers move with the inputs."""
     said = params.components["shifts"]
     return [shift for shift in params.shifts_of(task) if said[shift].get("EQUIVARIANT", False)]
 
@@ -82,11 +82,9 @@ def _of_settings(gains: pd.Series) -> float:
 
 
 def moved(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """Of the shifts of `controls`, by model and arm, the largest |ln(RMSE at a level / at the lowest)|."""
+    """Of the shifts of `unmoved`, by model and arm, the largest |ln(RMSE at a level / at the lowest)|."""
     rows = measured(select(results, split="test", metric="rmse", experiment="video", bin=0.0))
-    rows = rows[
-        rows["shift"].isin(controls(params, "video")) & rows["arm"].isin(params.arms) & (rows["value"] > 0)
-    ]
+    rows = rows[rows["shift"].isin(unmoved(params, "video")) & rows["arm"].isin(params.arms) & (rows["value"] > 0)]
     logs = rows.assign(value=np.log(rows["value"])).sort_values("gamma")
     apart = logs["value"] - logs.groupby([*WHERE, "shift", "arm", "seed"])["value"].transform("first")
     return logs.assign(moved=apart.abs()).groupby(["model", "shift", "arm"])["moved"].max().reset_index()

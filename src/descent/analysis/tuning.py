@@ -6,8 +6,8 @@ from descent.analysis.lost import truth
 from descent.analysis.select import select
 from descent.components import TASKS
 from descent.config import Params
+from descent.study import RATES
 
-RATES = "rates_"  # what the names of their studies begin with
 TRIED = ["model", "dataset", "layers", "eps", "arm"]
 
 

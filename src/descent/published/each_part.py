@@ -15,8 +15,8 @@ from descent.components import TASKS
 from descent.config import Params
 from descent.published import files, judged, parts
 from descent.published.markdown import listed, pipe
+from descent.study import SAME_RATE
 
-SAME_RATE = "controls_rates_"  # what the names of studies begin with that train both arms at each rate
 SAME_CELLS = (
     "Exploratory: of runs that are judged together these are the cells of the claims above, and no more evidence. "
     "*Not counted*: another run trained the same models on the same data for longer, or with more trials."

@@ -8,7 +8,6 @@ from descent.analysis.select import TRANSFER, select
 from descent.components import TASKS
 from descent.config import Params
 
-CONTROLS = "controls"  # what the names of their studies begin with
 MEAN = "mean over shifts"  # in the column `shift`
 GAINS = ["gain_in", "gain_out", "inflation", "slower", "feasible"]
 
@@ -18,9 +17,7 @@ def controls(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     `feasible` is the share of the cells that hold the constraints on validation data, whether asked to or not.
     """
-    studies = params.in_use.items()
-    names = [name for name, study in studies if name.startswith(CONTROLS) and params.runs(study)]
-    tables = [of_study(results, params, name, GAINS).assign(study=name) for name in names]
+    tables = [of_study(results, params, name, GAINS).assign(study=name) for name in params.controls()]
     found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["study", "arm", "varied"])
     of_a_share = ["feasible_low", "feasible_high", "feasible_seeds"]  # Student's interval says nothing of one
     return found[["study", *found.columns.drop(["study", *of_a_share], errors="ignore")]]

@@ -12,8 +12,8 @@ from descent.cells import study_depth
 from descent.config import Params
 from descent.published import files
 from descent.published.markdown import linked, pipe
+from descent.study import READINGS
 
-READINGS = "controls_readings_"  # what the names of their studies begin with
 HEADER = (
     "run",
     "model",

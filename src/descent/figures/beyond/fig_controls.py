@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from descent.config import Params
-from descent.figures.parts import catalogue, control_rows, remarks, style
+from descent.figures.parts import control_rows, remarks, style
 
 TASK = "video"
 TITLE = "What the constraint does, beside its controls"
@@ -36,5 +36,5 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 
 def remarks_on(params: Params) -> list[str]:
     """What must be read with it."""
-    names = catalogue.controls(params, TASK)
+    names = params.controls(TASK)
     return remarks.capacity(params, list(dict.fromkeys(params.studied(name).model for name in names)))

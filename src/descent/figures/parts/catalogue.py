@@ -127,7 +127,7 @@ def parameters(entry: ModuleType, params: Params) -> dict[str, Any]:
     Those that are not there are left out: a profile need not have every model, nor every arm values.
     """
     words = {"${profile}": params.profile, "${ours}": params.comparison.ours}
-    studies = [name for task in getattr(entry, "TASKS", VIDEO) for name in controls(params, task)]
+    studies = [name for task in getattr(entry, "TASKS", VIDEO) for name in params.controls(task)]
     found = {}
     for key in entry.PARAMETERS:
         for word, meant in words.items():
@@ -136,12 +136,6 @@ def parameters(entry: ModuleType, params: Params) -> dict[str, Any]:
             with suppress(KeyError):
                 found[own] = value(params, own)
     return found
-
-
-def controls(params: Params, task: str) -> list[str]:
-    """The studies of controls of a task that are in use."""
-    found = {name: study for name, study in params.in_use.items() if name.startswith("controls")}
-    return [name for name, study in found.items() if study.task == task and params.runs(study)]
 
 
 def value(params: Params, dotted: str) -> Any:

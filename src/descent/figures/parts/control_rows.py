@@ -10,7 +10,7 @@ from descent.analysis import controls
 from descent.analysis.wording import known
 from descent.cells import study_depth
 from descent.config import Params
-from descent.figures.parts import ablations, catalogue, curves, style
+from descent.figures.parts import ablations, curves, style
 
 WHERE = {"out": r"out of distribution ($\gamma>\epsilon$)", "in": r"in distribution ($\gamma\leq\epsilon$)"}
 COLUMNS = {
@@ -30,7 +30,7 @@ def render(results: pd.DataFrame, params: Params, task: str, label: str) -> Figu
     curves.required(results, f"evaluate_{task}", experiment=task)
     if why := left_out(params, task):
         return style.empty(params, why, (task,))
-    names = catalogue.controls(params, task)
+    names = params.controls(task)
     for name in names:
         curves.required(results, "evaluate_studies", experiment=name)
     columns = ["gain_in", "gain_out", "inflation", "feasible"]
@@ -56,7 +56,7 @@ def parameters(task: str) -> list[str]:
 
 def left_out(params: Params, task: str) -> str:
     """Why there is nothing to show; empty where there is."""
-    return "" if catalogue.controls(params, task) else f"no study of controls of {task} is in use"
+    return "" if params.controls(task) else f"no study of controls of {task} is in use"
 
 
 def _shown(table: pd.DataFrame, params: Params) -> pd.DataFrame:
