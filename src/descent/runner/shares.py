@@ -11,5 +11,5 @@ def share(shares: Mapping[str, float], model: str) -> int:
 
 
 def threads(planned: int) -> int:
-    """How many threads each of an item's stacks has."""
+    """How many threads a stack has; `planned`: those of all items of a stage."""
     return max(1, cores() // planned)
