@@ -2,7 +2,7 @@
 
 from descent.analysis.preconditions import UNKNOWN_SIZE
 
-# by a part of the sentences that preconditions.py returns; the first that fits
+# by a part of the sentences of preconditions, enforced, learned and tuning; the first that fits
 BRIEF = {
     "are feasible on validation data": "constraints do not hold",
     "must have both": "constraints do not hold",
@@ -10,7 +10,9 @@ BRIEF = {
     "no study of twice": "not trained for longer",
     "are missing": "not trained for longer",
     "diverged in twice": "diverged when trained for longer",
-    "twice the epochs": "training had not ended",
+    "diverged in the epochs": "diverged",
+    "that the grid lacks": "trained for longer in other cells",
+    "twice the epochs lower": "training had not ended",
     "better than doing nothing": "hardly better than doing nothing",
     "better than the most frequent": "hardly better than guessing",
     "noise costs less": "noise costs it little",

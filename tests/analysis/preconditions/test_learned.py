@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from descent.analysis.briefly import in_brief
 from descent.analysis.select import select
 from tests.fakes.evidence import OURS, Made, why
 from tests.fakes.results import change
@@ -15,7 +16,9 @@ def test_training_that_had_not_ended(results: pd.DataFrame, arm: str) -> None:
         "value"
     ].iloc[0]
     change(results, 0.975 * usual, experiment="plateau_ut", dataset="ucsd", arm=arm, metric="validation_loss")
-    assert why(results, "video_ood") == f"twice the epochs lower f_L of {arm} ut by 2.5%", "of UCSD alone"
+    said = why(results, "video_ood")
+    assert said == f"twice the epochs lower f_L of {arm} ut by 2.5%", "of UCSD alone"
+    assert in_brief(said) == "training had not ended"
     change(results, 1.2 * usual, experiment="plateau_ut", arm=arm, metric="validation_loss")
     assert why(results, "video_ood") == ""
 
@@ -26,7 +29,9 @@ def test_a_plateau_that_nobody_looked_for(video: pd.DataFrame) -> None:
     one = video.drop(select(video, experiment="plateau_dust", dataset="avenue").index)
     assert why(one, "video_ood") == said[0]
     half = video.drop(select(video, experiment="plateau_dust", arm="unconstrained").index)
-    assert why(half, "video_ood") == "twice the epochs of unconstrained dust are missing"
+    said = why(half, "video_ood")
+    assert said == "twice the epochs of unconstrained dust are missing"
+    assert in_brief(said) == "not trained for longer"
 
 
 def test_both_arms_the_zero_map_are_nothing_to_compare(results: pd.DataFrame) -> None:
@@ -138,10 +143,13 @@ def test_a_cell_that_diverged_before_its_epochs_were_doubled_is_no_plateau(
     twice = select(results, experiment="plateau_ut", arm=arm, metric="validation_loss", dataset="ucsd").iloc[0]
     place = {name: twice[name] for name in ("dataset", "model", "layers", "eps", "seed", "arm")}
     change(results, 1.0, **place, experiment="video", metric="diverged")
-    assert why(results, "video_ood") == f"{arm} ut diverged in the epochs that are doubled"
+    said = why(results, "video_ood")
+    assert said == f"{arm} ut diverged in the epochs that are doubled" and in_brief(said) == "diverged"
 
 
 def test_twice_the_epochs_of_a_seed_that_the_grid_lacks_are_no_plateau(results: pd.DataFrame) -> None:
     twice = select(results, experiment="plateau_ut", dataset="ucsd", arm="constrained")
     more = pd.concat([results, twice.assign(seed=99)])
-    assert why(more, "video_ood") == "twice the epochs of constrained ut are in part of cells that the grid lacks"
+    said = why(more, "video_ood")
+    assert said == "twice the epochs of constrained ut are in part of cells that the grid lacks"
+    assert in_brief(said) == "trained for longer in other cells", "nothing says that training had not ended"
