@@ -38,7 +38,7 @@ def test_every_average_and_every_setting_has_a_row() -> None:
     by = found[found["average"] != sensitivity.ALONE].set_index("average")["estimate"] - np.mean(SEEDS)
     assert by[sensitivity.TRIMMED] == pytest.approx(3.0), "of five one is dropped at each end"
     assert by[sensitivity.MEAN] == pytest.approx(20.0)
-    assert by[sensitivity.ALIKE] == pytest.approx((1.5 + 97 / 3) / 2)
+    assert by[sensitivity.BY_PLACE] == pytest.approx((1.5 + 97 / 3) / 2)
     alone = found[found["average"] == sensitivity.ALONE].set_index(["dataset", "layers"])["estimate"]
     assert {place: value - 2.5 for place, value in alone.items()} == pytest.approx(EFFECTS)
     half = stats.t.ppf(0.975, 5) * np.std(SEEDS, ddof=1) / np.sqrt(6)
@@ -60,7 +60,7 @@ def test_a_setting_alone_has_the_items_of_its_own_data_set() -> None:
 def test_no_row_says_the_same_as_another() -> None:
     three = {place: EFFECTS[place] for place in [("avenue", 3), ("ucsd", 3), ("ucsd", 5)]}
     averages = sensitivity.table(pairs(three), facts())["average"].tolist()
-    assert averages[:2] == [sensitivity.TRIMMED, sensitivity.ALIKE], "nothing is trimmed of three"
+    assert averages[:2] == [sensitivity.TRIMMED, sensitivity.BY_PLACE], "nothing is trimmed of three"
     apart = {("avenue", 3): 1.0, ("ucsd", 3): 2.0}
     assert sensitivity.table(pairs(apart), facts())["average"].tolist() == [
         sensitivity.TRIMMED,

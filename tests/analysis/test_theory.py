@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from descent.analysis import theory
+from descent.analysis.keys import IDENTITY
 from descent.analysis.select import select
 from descent.config import Params
 from descent.figures.beyond import table_theory
@@ -86,4 +87,4 @@ def test_where_no_cell_has_a_constrained_step_none_is_shown(params: Params, resu
     lost = results.copy()
     change(lost, 1.0, metric="diverged")
     none = theory.shown(lost, params)
-    assert none.empty and list(none.columns) == theory.IDENTITY
+    assert none.empty and list(none.columns) == IDENTITY

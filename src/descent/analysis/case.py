@@ -6,7 +6,8 @@ from functools import cached_property
 import pandas as pd
 
 from descent.analysis.claims import Claim
-from descent.analysis.evidence import ALIKE, RELAXED, Evidence
+from descent.analysis.evidence import RELAXED, Evidence
+from descent.analysis.keys import PLACE, SEEDLESS
 from descent.analysis.select import select
 
 
@@ -36,13 +37,12 @@ class Case:
         cells = cells[cells["arm"].isin(self.evidence.params.comparison.arms)]
         if self.claim.experiment == RELAXED:
             cells = cells[cells["varied"].isin(["", self.evidence.relaxation])]
-        return cells.merge(self.pairs[["dataset", "model", "eps"]].drop_duplicates())
+        return cells.merge(self.pairs[[*PLACE, "eps"]].drop_duplicates())
 
     def rows(self, metric: str, split: str) -> pd.DataFrame:
         """The claim's cells' rows of a metric on a split."""
-        keys = [*ALIKE, "seed"]
         rows = select(self.evidence.plain, experiment=self.claim.experiment, metric=metric, split=split)
-        return rows.merge(self.cells[keys])
+        return rows.merge(self.cells[[*SEEDLESS, "seed"]])
 
     def of_arm(self, side: str) -> pd.DataFrame:
         """The claim's cells of one side of the comparison."""

@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from descent.analysis.select import CELL, at_eps, in_distribution, last_layer, select, whole_sweep
+from descent.analysis.keys import IDENTITY
+from descent.analysis.select import at_eps, in_distribution, last_layer, select, whole_sweep
 from descent.components import TRAINED
 
 BY_LEVEL = ("rmse", "accuracy", "most_frequent")  # of the last layer, and of maps that learn nothing
-COLUMNS = [*CELL[1:], "gamma", "layer", "metric", "value"]
+COLUMNS = [*IDENTITY, "gamma", "layer", "metric", "value"]
 FILE = "scores.csv"  # of a published part, which one of before 2026-11-27 may lack
 
 
@@ -31,14 +32,14 @@ def table(results: pd.DataFrame) -> pd.DataFrame:
 
 def either_side(folder: Path, gammas: Sequence[float]) -> pd.DataFrame:
     """Of a published part's cells of video the mean of -ln RMSE over the swept levels of test noise above the
-    training level (`out`) and up to it (`in`), by CELL but for the profile, where they have them all; empty where
+    training level (`out`) and up to it (`in`), by IDENTITY, where they have them all; empty where
     the part has no FILE."""
     if not (folder / FILE).exists():
-        return pd.DataFrame(columns=["out", "in"], index=pd.MultiIndex.from_tuples([], names=CELL[1:]))
+        return pd.DataFrame(columns=["out", "in"], index=pd.MultiIndex.from_tuples([], names=IDENTITY))
     rows = pd.read_csv(folder / FILE, dtype={"varied": str}).fillna({"varied": ""})
     rows = select(rows[rows["layers"] > 0], metric="rmse")  # without maps that learn nothing
     rows = whole_sweep(rows.assign(profile="", shift=TRAINED), "rmse", gammas)
     rows = rows.assign(score=-np.log(rows["value"]))
     inside = in_distribution(rows["gamma"], rows["eps"])
     sides = {"out": rows[~inside], "in": rows[inside]}
-    return pd.DataFrame({name: side.groupby(CELL[1:])["score"].mean() for name, side in sides.items()})
+    return pd.DataFrame({name: side.groupby(IDENTITY)["score"].mean() for name, side in sides.items()})

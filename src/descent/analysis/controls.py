@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from descent.analysis.keys import CELL, PAIR, tuples
 from descent.analysis.lost import ZERO, as_chance, as_zero
 from descent.analysis.select import (
-    CELL,
     TRAINED,
     average,
     check_named,
@@ -19,7 +19,7 @@ from descent.analysis.select import (
     select,
     sweep,
 )
-from descent.analysis.summary import PAIR, cells_table, first_constrained
+from descent.analysis.summary import cells_table, first_constrained
 from descent.analysis.verdicts import half_width
 from descent.cells import study_cells, study_depth
 from descent.config import Params
@@ -210,7 +210,7 @@ def _inflation(cells: pd.DataFrame, results: pd.DataFrame, params: Params) -> li
     by_cell = {cell: rows["value"].to_numpy(float) for cell, rows in losses.groupby(CELL)}
     first = first_constrained(known)
     shares = []
-    known_of = zip(cells[CELL].itertuples(index=False, name=None), cells["diverged"], cells["plain"], strict=True)
+    known_of = zip(tuples(cells, CELL), cells["diverged"], cells["plain"], strict=True)
     for cell, lost, varied in known_of:
         words = dict(zip(CELL, cell, strict=True)) | {"arm": params.comparison.baseline, "varied": varied}
         plain = tuple(words.values())

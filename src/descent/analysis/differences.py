@@ -4,6 +4,7 @@ import pandas as pd
 
 from descent.analysis import effects
 from descent.analysis.evidence import Evidence
+from descent.analysis.keys import PLACE
 from descent.analysis.scorecard import estimated
 from descent.analysis.verdicts import LEVEL
 from descent.cells import headline
@@ -25,7 +26,7 @@ def video_gains(evidence: Evidence) -> pd.DataFrame:
     for where in ("in", "out_of"):
         table = evidence.by_cell("video", f"log_rmse_{where}_distribution")
         ours, theirs = evidence.arms(effects.of(table, eps=level))
-        for (dataset, model), own in effects.as_pairs(theirs - ours).groupby(["dataset", "model"]):
+        for (dataset, model), own in effects.as_pairs(theirs - ours).groupby(PLACE):
             if known := estimated(own, items.get(dataset, 0)):
                 found, _ = known
                 numbers = map(float, (found.value, *found.interval(LEVEL)))

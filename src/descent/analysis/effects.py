@@ -20,8 +20,8 @@ import pandas as pd
 
 from descent.analysis import telling
 from descent.analysis.evidence import RELAXED, Evidence
+from descent.analysis.keys import PAIR
 from descent.analysis.select import select
-from descent.analysis.summary import PAIR
 from descent.cells import headline
 from descent.config import Params
 

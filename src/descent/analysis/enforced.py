@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis.case import Case
-from descent.analysis.evidence import ALIKE
+from descent.analysis.keys import SEEDLESS
 from descent.analysis.lost import truth
 from descent.primal_dual.problem import Problem
 
@@ -25,7 +25,7 @@ def enforced(case: Case) -> str:
     """
     if not case.claim.enforced:
         return ""
-    ours = case.of_arm("ours").set_index([*ALIKE, "seed"])
+    ours = case.of_arm("ours").set_index([*SEEDLESS, "seed"])
     if ours["active"].isna().all():
         return "no row says whether the constraints were active"
     active = truth(ours["active"]) & ~ours["lost"]

@@ -3,14 +3,13 @@
 import pandas as pd
 
 from descent.analysis.controls import over_seeds, trained_cells
-from descent.analysis.select import SETTING
-from descent.analysis.summary import PAIR
+from descent.analysis.keys import PAIR, SETTING
 from descent.analysis.trials import seeds_are_trials
 from descent.components import TASKS
 from descent.config import Params
 
 EPOCHS = "epochs"
-PLACE = [*SETTING, EPOCHS]
+TRAINED_FOR = [*SETTING, EPOCHS]
 GAINS = ["gain_in", "gain_out"]
 OF_ARM = ["validation_loss", "descending"]  # what is told of either arm
 
@@ -37,14 +36,14 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     whole = whole.assign(lost=whole.groupby(PAIR)["diverged"].transform("any"))
     counts = whole.drop_duplicates(PAIR).groupby(SETTING)["lost"].agg(lost="sum", all="size").reset_index()
     counts = counts.assign(seeds=counts["all"] - counts["lost"]).drop(columns="all")
-    found = cells[PLACE].drop_duplicates().sort_values(PLACE).merge(counts, how="left", on=SETTING)
+    found = cells[TRAINED_FOR].drop_duplicates().sort_values(TRAINED_FOR).merge(counts, how="left", on=SETTING)
     found = found.fillna({"seeds": 0, "lost": 0}).astype({"seeds": int, "lost": int})
     kept = whole[~whole["lost"]]
-    gains = over_seeds(kept[kept["arm"] == params.comparison.ours], GAINS, by=PLACE)
-    found = found.merge(gains.drop(columns=[f"{name}_seeds" for name in GAINS]), how="left", on=PLACE)
+    gains = over_seeds(kept[kept["arm"] == params.comparison.ours], GAINS, by=TRAINED_FOR)
+    found = found.merge(gains.drop(columns=[f"{name}_seeds" for name in GAINS]), how="left", on=TRAINED_FOR)
     for ending, arm in zip(("ours", "baseline"), params.comparison.arms, strict=True):
-        means = kept[kept["arm"] == arm].groupby(PLACE)[OF_ARM].mean().add_suffix(f"_{ending}")
-        found = found.merge(means.reset_index(), how="left", on=PLACE)
+        means = kept[kept["arm"] == arm].groupby(TRAINED_FOR)[OF_ARM].mean().add_suffix(f"_{ending}")
+        found = found.merge(means.reset_index(), how="left", on=TRAINED_FOR)
     return found.reset_index(drop=True)
 
 
@@ -59,5 +58,5 @@ def _trained(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     both = pd.concat([own, grid], ignore_index=True)
     told = zip(both["model"], both["experiment"], strict=True)
     both[EPOCHS] = [params.epochs(model, times.get(experiment, 1.0)) for model, experiment in told]
-    both = both.drop_duplicates([*PLACE, "seed", "arm"])  # two studies may train for equally long
+    both = both.drop_duplicates([*TRAINED_FOR, "seed", "arm"])  # two studies may train for equally long
     return both.astype({EPOCHS: int, "diverged": bool, "descending": "Float64"})

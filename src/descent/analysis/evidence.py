@@ -7,13 +7,13 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from descent.analysis.keys import PAIR, PLACE, SEEDLESS
 from descent.analysis.lost import ZERO, chance, truth
 from descent.analysis.select import TRAINED, average, check_named, measured, select
-from descent.analysis.summary import PAIR, cells_table
+from descent.analysis.summary import cells_table
 from descent.components import TASKS
 from descent.config import Params
 
-ALIKE = ["dataset", "model", "arm", "layers", "eps", "varied"]  # what cells share that differ by their seed alone
 RELAXED = "resilience"  # the study of relaxations
 NO_RATIO, NO_STEP = 1.0, 0.0  # mean ratio of successive losses, and share of steps down, where nothing descends
 
@@ -59,7 +59,7 @@ class Evidence:
         return str(self.params.objective(study.arm, study.dataset, study.model)["resilience"])
 
     def by_cell(self, experiment: str, name: str) -> pd.DataFrame:
-        """`<name>_replicate` of every trained cell; index ALIKE and seed, a column a resample, 0 the test set.
+        """`<name>_replicate` of every trained cell; index SEEDLESS and seed, a column a resample, 0 the test set.
 
         A lost cell scores as if it had learned nothing, on every resample (`nothing_learned`). Any other without
         the score has a row without numbers. Empty where the experiment has no such score.
@@ -72,12 +72,12 @@ class Evidence:
         rows = measured(select(self.results, experiment=experiment, metric=f"{name}_replicate"))
         of_models = [rows[(rows["model"] == model) & rows["shift"].isin(own)] for model, own in named.items()]
         rows = pd.concat([rows[:0], *of_models])
-        by = [*ALIKE, "seed", "bin"]
+        by = [*SEEDLESS, "seed", "bin"]
         whole = rows.groupby(by)["value"].transform("size") == rows["model"].map(lambda model: len(named[model]))
         return self._of_every_cell(experiment, name, average(rows[whole], by, over=["shift"]).reset_index())
 
     def _of_every_cell(self, experiment: str, name: str, rows: pd.DataFrame) -> pd.DataFrame:
-        index = [*ALIKE, "seed"]
+        index = [*SEEDLESS, "seed"]
         cells = select(self.cells, experiment=experiment, trained=True).set_index(index)
         if rows.empty:
             return pd.DataFrame(index=cells.index[:0])
@@ -102,8 +102,8 @@ class Evidence:
 
     def zero_rmse(self, cells: pd.DataFrame) -> pd.Series:
         """The mean RMSE of the zero map on each cell's data set, in its model's inputs; NaN where not measured."""
-        zero = select(self.cells, arm=ZERO).set_index(["dataset", "model"])["mean_rmse"]
-        wanted = pd.MultiIndex.from_frame(cells[["dataset", "model"]])
+        zero = select(self.cells, arm=ZERO).set_index(PLACE)["mean_rmse"]
+        wanted = pd.MultiIndex.from_frame(cells[PLACE])
         return zero.reindex(wanted).set_axis(cells.index).astype(float)
 
     def arms(self, table: pd.DataFrame, varied: Iterable[str] = ("",)) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -14,12 +14,10 @@ from descent.analysis import preconditions
 from descent.analysis.case import Case
 from descent.analysis.claims import CLAIMS, Claim, paper_value
 from descent.analysis.evidence import Evidence
-from descent.analysis.preconditions import PLACE
-from descent.analysis.select import SETTING
+from descent.analysis.keys import PLACE, VARIANT, tuples
 from descent.config import Params
 from descent.io.folders import atomic_file, write_text
 
-VARIANT = [*SETTING, "varied"]  # and what a study varies in it
 FACTS = ["claim", "dataset", "model", "why", "effect", "items", "resampled", "paper_value"]
 WHOLE = ""  # the columns `model` and `dataset` of facts about a claim
 
@@ -43,7 +41,7 @@ def facts(pairs: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.Data
         if gone and not left:
             why = reasons(gone)
         rows.append(_fact(inside, (WHOLE, WHOLE), why))
-        for place in whole.pairs[PLACE].drop_duplicates().itertuples(index=False, name=None):
+        for place in tuples(whole.pairs.drop_duplicates(PLACE), PLACE):
             alone = replace(whole, pairs=left_in(whole.pairs, [place]))
             rows.append(_fact(alone, place, gone.get(place, generated)))
     return pd.DataFrame(rows, columns=FACTS)
@@ -96,7 +94,7 @@ def left_in(pairs: pd.DataFrame, places: Iterable[tuple[str, str]]) -> pd.DataFr
 
 
 def places_of(told: pd.DataFrame) -> list[tuple[str, str]]:
-    return list(told[PLACE].itertuples(index=False, name=None))
+    return list(tuples(told, PLACE))
 
 
 def save(pairs: pd.DataFrame, facts: pd.DataFrame, folder: Path) -> None:

@@ -11,7 +11,8 @@ import pandas as pd
 
 from descent.analysis.case import Case
 from descent.analysis.evidence import Evidence
-from descent.analysis.select import SETTING, last_layer, select
+from descent.analysis.keys import PLACE, SETTING
+from descent.analysis.select import last_layer, select
 
 BETTER = 0.1  # P5: by which share a denoiser beats a map that learns nothing
 FALL, ABOVE = 0.05, 0.1  # P5: what the noise costs over the sweep, and what is above guessing; accuracies
@@ -34,7 +35,7 @@ def _denoises(case: Case) -> str:
     maps = select(case.evidence.plain, experiment="video", metric="rmse", split="test")
     maps = maps[maps["arm"].isin(MAPS)]
     said = []
-    for (dataset, model, eps), values in own.groupby(["dataset", "model", "eps"]):
+    for (dataset, model, eps), values in own.groupby([*PLACE, "eps"]):
         found = select(maps, dataset=dataset, model=model, gamma=float(eps))
         if not {"identity", "zero"} <= set(found["arm"]):
             return f"the maps that learn nothing are not measured at gamma = {eps:g} on {dataset}"

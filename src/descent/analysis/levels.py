@@ -5,7 +5,7 @@ import pandas as pd
 from descent.analysis.controls import ARM, beside_plain, over_seeds, scored
 from descent.config import Params
 
-LEVEL = [*ARM, "gamma"]
+LEVEL_OF_ARM = [*ARM, "gamma"]
 
 
 def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
@@ -19,5 +19,5 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     _, rows = scored(results, params)
     rows = beside_plain(rows.rename(columns={"value": "score"}), ["score"], params, by=["gamma"])
     rows = rows.assign(gain=rows["score"] - rows["score_plain"])
-    found = over_seeds(rows, ["score", "gain"], LEVEL)
-    return found[[*LEVEL, "score", "gain", "gain_low", "gain_high", "gain_seeds"]]
+    found = over_seeds(rows, ["score", "gain"], LEVEL_OF_ARM)
+    return found[[*LEVEL_OF_ARM, "score", "gain", "gain_low", "gain_high", "gain_seeds"]]

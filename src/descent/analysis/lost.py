@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from descent.analysis.select import CELL, select
+from descent.analysis.keys import CELL, PLACE
+from descent.analysis.select import select
 from descent.config import Params
 
 ZERO = "zero"  # the reference map
-ALIKE = ["dataset", "model"]  # what its errors depend on, beside the columns of a test
 
 
 def as_zero(rows: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
@@ -16,9 +16,9 @@ def as_zero(rows: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
         rows: errors of trained cells and of ZERO, a row for each test.
         results: the results table, whose rows `diverged` tell which cells did.
     """
-    zero = select(rows, arm=ZERO).drop(columns=[name for name in CELL if name not in ALIKE])
+    zero = select(rows, arm=ZERO).drop(columns=[name for name in CELL if name not in PLACE])
     whole, lost = _parted(rows[rows["arm"] != ZERO], results)
-    return pd.concat([whole, lost.merge(zero, on=ALIKE)], ignore_index=True)
+    return pd.concat([whole, lost.merge(zero, on=PLACE)], ignore_index=True)
 
 
 def as_chance(rows: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.DataFrame:
@@ -30,8 +30,8 @@ def as_chance(rows: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.D
     """
     test = [name for name in rows if name not in CELL and name not in ("layer", "value")]
     whole, lost = _parted(rows, results)
-    tests = rows[["experiment", *ALIKE, *test]].drop_duplicates()
-    guessed = lost.merge(tests, on=["experiment", *ALIKE])
+    tests = rows[["experiment", *PLACE, *test]].drop_duplicates()
+    guessed = lost.merge(tests, on=["experiment", *PLACE])
     values = guessed["dataset"].map(lambda dataset: chance(params, dataset)).astype(float)
     return pd.concat([whole, guessed.assign(layer=guessed["layers"], value=values)], ignore_index=True)
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import pandas as pd
 
-from descent.analysis.select import CURVE, select
-from descent.analysis.summary import PAIR, best_depth, pairs
+from descent.analysis.keys import CURVE, SETTING
+from descent.analysis.select import select
+from descent.analysis.summary import best_depth, pairs
 from descent.analysis.trials import best_text, best_trial
 from descent.cells import headline
 from descent.components import TASKS
@@ -44,16 +45,14 @@ def followed(cells: pd.DataFrame, params: Params) -> dict[str, float]:
 def _video(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
     rows = select(rows, trained=True)
     shown = rows.merge(best_depth(rows)[[*CURVE, "layers"]])
-    setting = [name for name in PAIR if name != "seed"]
-    both = pairs(rows, "mean_rmse", params.comparison).groupby(setting).mean()
+    both = pairs(rows, "mean_rmse", params.comparison).groupby(SETTING).mean()
     numbers = _by_arm(rows, shown, ["rmse_in_distribution", "rmse_out_of_distribution"], params)
     worst = _held(rows, params).groupby("arm")["worst_violation"].max()
     return numbers | _known(worst_violation=worst) | _share(both["ours"] < both["baseline"])
 
 
 def _text(rows: pd.DataFrame, params: Params) -> dict[str, Any]:
-    setting = [name for name in PAIR if name != "seed"]  # an arm's seeds are a row
-    both = pairs(best_trial(rows, params), "area", params.comparison, by=setting)
+    both = pairs(best_trial(rows, params), "area", params.comparison, by=SETTING)  # an arm's seeds are a row
     numbers = _by_arm(rows, best_text(rows, params), ["area", "accuracy_out_of_distribution"], params)
     return numbers | _share(both["ours"] > both["baseline"])
 

@@ -15,11 +15,10 @@ from descent.analysis.case import Case
 from descent.analysis.claims import Claim
 from descent.analysis.effects import pretrained
 from descent.analysis.enforced import enforced
-from descent.analysis.evidence import ALIKE
+from descent.analysis.keys import PAIR, PLACE, SEEDLESS, VARIANT, tuples
 from descent.analysis.learned import learned
 from descent.analysis.lost import truth
 from descent.analysis.select import select
-from descent.analysis.summary import PAIR
 from descent.analysis.trials import HYPERPARAMETERS
 from descent.components import TASKS
 from descent.study import LONGER
@@ -28,7 +27,6 @@ SYNTHETIC = "synthetic data"
 NOTHING = "nothing to compare"
 UNKNOWN_SIZE = "the number of parameters is not in the results"
 PLATEAU = 0.01  # P4: what twice the epochs may still lower f_L by
-PLACE = ["dataset", "model"]  # where P3 to P5 are asked
 Check = Callable[[Case], str]
 
 
@@ -60,14 +58,14 @@ def failed_by_place(case: Case) -> dict[tuple[str, str], str]:
 def _asked(case: Case, checks: Sequence[Check]) -> str:
     """What these say; many claims ask them of the same cells in the same way, so each answer is found once."""
     claim = case.claim
-    cells = case.pairs[["dataset", "model", "eps"]].drop_duplicates()
+    by = [*PLACE, "eps"]
     asked = (
         *checks,
         claim.experiment,
         claim.enforced,
         claim.capacity,
         claim.shifts,
-        *cells.itertuples(index=False, name=None),
+        *tuples(case.pairs.drop_duplicates(by), by),
     )
     answers = case.evidence.answers
     if asked not in answers:
@@ -106,8 +104,7 @@ def seeds(claim: Claim, pairs: pd.DataFrame) -> str:
 def common_seeds(pairs: pd.DataFrame) -> list[int]:
     """The seeds that every setting of a claim's pairs has."""
     test = pairs[pairs["resample"] == 0]
-    setting = ["dataset", "model", "layers", "eps", "varied"]
-    each = [set(rows) for _, rows in test.dropna(subset="effect").groupby(setting)["seed"]]
+    each = [set(rows) for _, rows in test.dropna(subset="effect").groupby(VARIANT)["seed"]]
     return sorted(set.intersection(*each)) if each else []
 
 
@@ -150,7 +147,7 @@ def tried(case: Case) -> str:
 def equal_arms(case: Case) -> str:
     """P6: equally many parameters in every pair, as many trials of the rate in either arm, and seeds that are no
     trials of a search."""
-    values = case.cells.groupby(["experiment", *ALIKE])[HYPERPARAMETERS].nunique()
+    values = case.cells.groupby(["experiment", *SEEDLESS])[HYPERPARAMETERS].nunique()
     searched = values[(values > 1).any(axis=1)]
     if len(searched):
         return f"seeds of {searched.index[0][3]} are trials of a search, with different hyperparameters"

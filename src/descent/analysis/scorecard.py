@@ -20,7 +20,8 @@ from jaxtyping import Float
 
 from descent.analysis import effects, grounds, preconditions, verdicts
 from descent.analysis.claims import CLAIMS, Claim
-from descent.analysis.grounds import VARIANT, WHOLE
+from descent.analysis.grounds import WHOLE
+from descent.analysis.keys import VARIANT
 from descent.analysis.verdicts import LEVEL, NARROW, Estimate
 from descent.config import Params
 

@@ -12,13 +12,13 @@ from jaxtyping import Float
 
 from descent.analysis import preconditions, verdicts
 from descent.analysis.claims import CLAIMS
-from descent.analysis.grounds import VARIANT, WHOLE, left_in, passing
-from descent.analysis.preconditions import PLACE
+from descent.analysis.grounds import WHOLE, left_in, passing
+from descent.analysis.keys import PLACE, VARIANT
 from descent.analysis.scorecard import scores
 from descent.analysis.verdicts import LEVEL, Estimate
 
 COLUMNS = ["claim", "average", "dataset", "model", "layers", "eps", "estimate", "low", "high", "seeds", "settings"]
-TRIMMED, MEAN, ALIKE, ALONE = "trimmed mean", "mean", "mean of data sets and models", "one setting"
+TRIMMED, MEAN, BY_PLACE, ALONE = "trimmed mean", "mean", "mean of data sets and models", "one setting"
 UNTRIMMED = 4  # of fewer settings the trimmed mean drops none
 Average = Callable[[Float[np.ndarray, "settings seeds resamples"]], Float[np.ndarray, "seeds resamples"]]
 
@@ -52,12 +52,12 @@ def _averaged(own: pd.DataFrame, items: int, same: dict[str, object]) -> Iterato
         return
     settings, effects = scores(own[own["seed"].isin(seeds)])
     same = same | {"seeds": len(seeds)}
-    places = settings.groupby(["dataset", "model"]).ngroup().to_numpy()
+    places = settings.groupby(PLACE).ngroup().to_numpy()
     ways: dict[str, Average] = {TRIMMED: verdicts.trimmed}
     if len(settings) >= UNTRIMMED:
         ways[MEAN] = lambda values: values.mean(0)
     if 1 < len(set(places)) < len(settings):
-        ways[ALIKE] = lambda values: np.mean([values[places == place].mean(0) for place in set(places)], 0)
+        ways[BY_PLACE] = lambda values: np.mean([values[places == place].mean(0) for place in set(places)], 0)
     for average, way in ways.items() if len(settings) > 1 else ():
         yield same | {"average": average, "settings": len(settings)} | _estimated(way(effects), items)
 

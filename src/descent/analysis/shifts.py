@@ -8,8 +8,9 @@ protocol's trimmed one over settings; what remains, a number a seed, has Student
 import numpy as np
 import pandas as pd
 
+from descent.analysis.keys import SETTING
 from descent.analysis.lost import as_chance, as_zero
-from descent.analysis.select import SETTING, TRAINED, last_layer, measured, select
+from descent.analysis.select import TRAINED, last_layer, measured, select
 from descent.analysis.summary import best_of_search
 from descent.analysis.verdicts import half_width, trimmed
 from descent.components import TASKS

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from descent.analysis.keys import CELL, CURVE, IDENTITY, PAIR, tuples
 from descent.analysis.lost import truth
 from descent.analysis.select import (
-    CELL,
-    CURVE,
     TRAINED,
     at_eps,
     check_named,
@@ -28,7 +27,6 @@ from descent.declared import Comparison
 from descent.errors import UserError
 from descent.paths import TRANSFER_SCORES, scores_file, study_scores_file
 
-PAIR = ["dataset", "model", "layers", "eps", "seed"]  # what two cells share that differ by their arm alone
 # How training went, a number a cell, as evaluation wrote it (results.METRICS).
 TRAINING = (
     "active",
@@ -44,7 +42,7 @@ TRAINING = (
 
 
 def declared(params: Params) -> dict[Path, list[tuple]]:
-    """The score files that params.yaml asks for and the identities (CELL without profile) each must hold.
+    """The score files that params.yaml asks for and the identities (IDENTITY) each must hold.
 
     One file for every data set in use whose task has a model in use, those of video with the maps that learn
     nothing; one for their cells on other data sets and kinds of text; one for every study in use, without rows
@@ -98,7 +96,7 @@ def left_out(params: Params) -> list[str]:
 def check_declared(results: pd.DataFrame, params: Params) -> None:
     """Raises UserError where the table holds cells that were not asked for, or lacks some that were."""
     wanted = {identity for identities in declared(params).values() for identity in identities}
-    found = set(results[CELL[1:]].drop_duplicates().itertuples(index=False, name=None))
+    found = set(tuples(results.drop_duplicates(IDENTITY), IDENTITY))
     for cells, fault in ((found - wanted, "not asked for by params.yaml"), (wanted - found, "missing")):
         if cells:
             first = " ".join(str(word) for word in min(cells))

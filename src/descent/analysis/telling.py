@@ -6,15 +6,15 @@ alike. What counts is asked of both arms together, each with the same weight, so
 
 import pandas as pd
 
-from descent.analysis.evidence import ALIKE, Evidence
+from descent.analysis.evidence import Evidence
+from descent.analysis.keys import SEEDLESS
 from descent.analysis.learned import ABOVE, BETTER, FALL, guessed
 from descent.analysis.select import TRAINED, last_layer, measured, select
 from descent.analysis.shifts import others
 from descent.cells import headline
 
 COLUMNS = ["model", "shift", "cost", "left", "tells"]
-CELL = [*ALIKE, "seed"]
-LEVEL = ["model", "shift", "gamma"]
+LEVEL_OF_SHIFT = ["model", "shift", "gamma"]
 ROUNDING = 1e-9  # differences of accuracies are no exact decimals
 COST = {True: BETTER - ROUNDING, False: FALL - ROUNDING}  # of video, and of texts
 LEFT = {True: BETTER - ROUNDING, False: ABOVE - ROUNDING}
@@ -51,8 +51,9 @@ def _table(evidence: Evidence, task: str) -> pd.DataFrame:
     compared = params.comparison.arms
     rows = select(last_layer(measured(rows[rows["arm"].isin(compared)])), eps=float(headline(params, task)))
     lowest = float(min(getattr(params, task).evaluation.gammas))
-    clean = select(rows, shift=TRAINED, gamma=lowest).set_index(CELL)["value"].rename("clean")
-    rows = rows[rows["shift"].isin(others(params, task))].join(clean, on=CELL)
+    of_cell = [*SEEDLESS, "seed"]
+    clean = select(rows, shift=TRAINED, gamma=lowest).set_index(of_cell)["value"].rename("clean")
+    rows = rows[rows["shift"].isin(others(params, task))].join(clean, on=of_cell)
     if rows.empty:
         return pd.DataFrame(columns=COLUMNS)
     nothing = _nothing_learned(evidence, task, rows)
@@ -60,8 +61,8 @@ def _table(evidence: Evidence, task: str) -> pd.DataFrame:
         rows = rows.assign(cost=rows["value"] / rows["clean"] - 1, left=1 - rows["value"] / nothing)
     else:
         rows = rows.assign(cost=rows["clean"] - rows["value"], left=rows["value"] - nothing)
-    by_arm = rows.groupby([*LEVEL, "arm"])[["cost", "left"]].mean()
-    by_level = by_arm.groupby(LEVEL).mean()
+    by_arm = rows.groupby([*LEVEL_OF_SHIFT, "arm"])[["cost", "left"]].mean()
+    by_level = by_arm.groupby(LEVEL_OF_SHIFT).mean()
     found = by_level.assign(tells=(by_level["cost"] >= COST[video]) & (by_level["left"] >= LEFT[video]))
     return found.groupby(["model", "shift"]).max().reset_index()[COLUMNS]
 

@@ -20,14 +20,13 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
+from descent.analysis.keys import CURVE, IDENTITY
 from descent.analysis.lost import truth
-from descent.analysis.select import CELL, TRAINED, at_eps, check_named, measured, select
+from descent.analysis.select import TRAINED, at_eps, check_named, measured, select
 from descent.analysis.summary import best_depth, cells_table
 from descent.analysis.trials import best_text
 from descent.cells import headline
 from descent.config import Params
-
-IDENTITY = [name for name in CELL if name != "profile"]
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ def shown(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     cells = cells if params.enforcing else cells[:0]  # without constraints nothing is bounded
     cells = cells[~truth(cells["diverged"]) & cells["validation_loss"].notna()]
     video = select(cells, experiment="video", eps=headline(params, "video"))
-    video = video.merge(best_depth(video)[["dataset", "model", "arm", "eps", "layers"]])
+    video = video.merge(best_depth(video)[[*CURVE, "layers"]])
     text = best_text(select(cells, experiment="text", eps=headline(params, "text")), params)
     alphas = [name for name, study in params.in_use.items() if study.vary == "alpha"]
     varied = cells[cells["experiment"].isin(alphas) & (cells["varied"] != "")]

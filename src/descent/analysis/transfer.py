@@ -3,8 +3,9 @@
 import pandas as pd
 
 from descent.analysis import shifts
+from descent.analysis.keys import CELL
 from descent.analysis.lost import ZERO, as_zero
-from descent.analysis.select import CELL, TRAINED, TRANSFER, average, measured, select
+from descent.analysis.select import TRAINED, TRANSFER, average, measured, select
 from descent.cells import REFERENCES, headline
 from descent.config import Params
 

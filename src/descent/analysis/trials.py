@@ -3,10 +3,9 @@
 import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
 
+from descent.analysis.keys import CELL, CURVE
 from descent.analysis.lost import chance, truth
 from descent.analysis.select import (
-    CELL,
-    CURVE,
     at_eps,
     check_named,
     in_distribution,

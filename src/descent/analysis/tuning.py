@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from descent.analysis.keys import tuples
 from descent.analysis.lost import truth
 from descent.analysis.select import select
 from descent.components import TASKS
@@ -43,8 +44,9 @@ def trials(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     ).reset_index()
     found = found.sort_values([*TRIED, "diverged", "missed", "validation_loss"], ignore_index=True)
     grid = cells[cells["experiment"].isin(TASKS)]
-    rates = set(grid[["model", "arm", "lr"]].itertuples(index=False, name=None))
-    used = [own in rates for own in found[["model", "arm", "lr"]].itertuples(index=False, name=None)]
+    rate = ["model", "arm", "lr"]
+    rates = set(tuples(grid, rate))
+    used = [own in rates for own in tuples(found, rate)]
     return found.assign(place=found.groupby(TRIED).cumcount() + 1, used=pd.Series(used, dtype=bool))
 
 
@@ -55,10 +57,7 @@ def uneven(cells: pd.DataFrame, params: Params, model: str) -> str:
     """
     found = trials(select(cells, model=model), params)
     columns = ["dataset", "layers", "eps", "lr", "seeds"]
-    tried = {
-        arm: set(select(found, arm=arm)[columns].itertuples(index=False, name=None))
-        for arm in params.comparison.arms
-    }
+    tried = {arm: set(tuples(select(found, arm=arm), columns)) for arm in params.comparison.arms}
     ours, theirs = tried.values()
     if len(ours) != len(theirs):
         told = ", ".join(f"{len(own)} of {arm}" for arm, own in tried.items())
@@ -74,17 +73,12 @@ def _seeds(cells: pd.DataFrame, params: Params, model: str) -> str:
     own = select(cells, model=model)
     own = own[own["arm"].isin(params.comparison.arms)]
     tried = own[own["experiment"].str.startswith(RATES)]
-    by_arm = [
-        set(select(tried, arm=arm)[["dataset", "layers", "eps", "lr", "seed"]].itertuples(index=False, name=None))
-        for arm in params.comparison.arms
-    ]
+    columns = ["dataset", "layers", "eps", "lr", "seed"]
+    by_arm = [set(tuples(select(tried, arm=arm), columns)) for arm in params.comparison.arms]
     if by_arm[0] != by_arm[1]:
         return f"the arms of {model} were tried with unlike seeds"
     grid = own[own["experiment"].isin(TASKS)]
-    shared = set(tried[["dataset", "seed"]].itertuples(index=False, name=None)) & set(
-        grid[["dataset", "seed"]].itertuples(index=False, name=None)
-    )
-    if shared:
+    if shared := set(tuples(tried, ["dataset", "seed"])) & set(tuples(grid, ["dataset", "seed"])):
         seeds = ", ".join(map(str, sorted({seed for _, seed in shared})))
         return f"rates of {model} were tried with seeds that pairs have: {seeds}"
     return ""

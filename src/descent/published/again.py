@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis.preconditions import PLACE
+from descent.analysis.keys import PLACE, tuples
 from descent.analysis.select import select
 from descent.errors import UserError
 from descent.published import files
@@ -38,8 +38,7 @@ def replaced(rows: pd.DataFrame, cells: pd.DataFrame, folders: Sequence[Path]) -
 
 def without(gone: set[tuple[str, str, int]], rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of other data sets, models and parts than these."""
-    places = rows[[*PLACE, "part"]].itertuples(index=False, name=None)
-    return rows[[place not in gone for place in places]] if gone else rows
+    return rows[[place not in gone for place in tuples(rows, [*PLACE, "part"])]] if gone else rows
 
 
 def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[int, int]]:
@@ -60,7 +59,7 @@ def _check_whole(rows: pd.DataFrame, gone: set[tuple], folders: Sequence[Path]) 
     """A part loses all its settings of a model on a data set or none, as what it said is of all of them."""
 
     def settings(held: pd.DataFrame) -> set[tuple]:
-        return set(held[["layers", "eps"]].itertuples(index=False, name=None))
+        return set(tuples(held, ["layers", "eps"]))
 
     left = without(gone, rows)
     for dataset, model, part in sorted(gone):

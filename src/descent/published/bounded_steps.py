@@ -19,12 +19,12 @@ from descent.published.markdown import linked, pipe
 from descent.study import RATE, Study
 
 KIND = ["experiment", "dataset", "model", "arm"]  # what parameters say of cells is said by
-ALIKE = ["size", "dataset", "layers", "eps", "epochs", "parameters", "alike", "seed"]  # what a pair shares
+SHARED = ["size", "dataset", "layers", "eps", "epochs", "parameters", "alike", "seed"]  # what a pair shares
 GAINS = ["out", "in"]
-SETTING = ("model", "frames", "camera", "layers", "eps", "epochs")
+MADE = ("model", "frames", "camera", "layers", "eps", "epochs")  # headings: what was trained, and how
 FOUND = ("gain out of distribution, %", "gain in distribution, %", "pairs")
-ACROSS = ("run, bounded / not", *SETTING, "arm", "rates, bounded / not", *FOUND, "lost, bounded / not")
-ON_TOP = ("run", *SETTING, "rates, constrained / plain", *FOUND, "lost, constrained / plain")
+ACROSS = ("run, bounded / not", *MADE, "arm", "rates, bounded / not", *FOUND, "lost, bounded / not")
+ON_TOP = ("run", *MADE, "rates, constrained / plain", *FOUND, "lost, constrained / plain")
 
 
 def tables(folders: Sequence[Path], params: Params) -> str:
@@ -40,13 +40,13 @@ def tables(folders: Sequence[Path], params: Params) -> str:
         return ""
     cells = pd.concat(found)
     bounded = cells[cells["bounded"]]
-    across = bounded.merge(cells[~cells["bounded"]], on=[*ALIKE, "arm", "solver"], suffixes=("", "_other"))
+    across = bounded.merge(cells[~cells["bounded"]], on=[*SHARED, "arm", "solver"], suffixes=("", "_other"))
     ours, plain = (bounded[bounded["arm"] == arm] for arm in params.comparison.arms)
-    on_top = ours.merge(plain, on=[*ALIKE, "model", "part", "experiment", "varied"], suffixes=("", "_other"))
+    on_top = ours.merge(plain, on=[*SHARED, "model", "part", "experiment", "varied"], suffixes=("", "_other"))
     said = []
     for header, pairs, by in ((ACROSS, across, ["arm", "part", "part_other"]), (ON_TOP, on_top, ["part"])):
         if not pairs.empty:
-            by = [*ALIKE[:-1], "model", *by, "lr", "lr_other"]
+            by = [*SHARED[:-1], "model", *by, "lr", "lr_other"]
             said.append(pipe(header, [[*_row(row, params)] for row in _gains(pairs, by).to_dict("records")]))
     return "\n\n".join(said)
 
@@ -55,7 +55,7 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     """The cells of both arms of a part's models whose steps may be bounded, each once; of studies those that train
     for another time or at another rate.
 
-    Columns: ALIKE, `experiment`, `varied`, `model`, `arm`, `solver`, `lr`, `part`, `bounded`, whether it is
+    Columns: SHARED, `experiment`, `varied`, `model`, `arm`, `solver`, `lr`, `part`, `bounded`, whether it is
     `lost`, and GAINS, -ln RMSE either side of the level of training, missing where it is.
     """
     if not (folder / cell_scores.FILE).exists():
@@ -79,7 +79,7 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     said = [kind | _said(own, **kind, times=times[kind["experiment"]], digests=digests) for kind in kinds]
     cells = cells.merge(pd.DataFrame(said), on=KIND)
     once = [
-        *ALIKE,
+        *SHARED,
         "arm",
         "solver",
         "bounded",

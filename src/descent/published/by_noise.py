@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis.claims import CLAIMS
-from descent.analysis.select import SETTING, in_distribution, select
+from descent.analysis.keys import PLACE, SETTING, tuples
+from descent.analysis.select import in_distribution, select
 from descent.analysis.verdicts import CANNOT_TELL, NOT_TESTED, trimmed
 from descent.analysis.wording import signed, unit_of
 from descent.cells import headline
@@ -77,9 +78,9 @@ def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame, params:
             continue
         places = each_part.resting(card[card["claim"] == row["claim"]], models)
         own = select(rows, experiment=claim.experiment)
-        own = own.loc[[place in places for place in zip(own["dataset"], own["model"], strict=True)]]
+        own = own.loc[[place in places for place in tuples(own, PLACE)]]
         own = own[np.isclose(own["eps"].astype(float), headline(params, claim.experiment))]
-        if not places <= set(own[["dataset", "model"]].itertuples(index=False, name=None)):
+        if not places <= set(tuples(own, PLACE)):
             continue
         own = own[~in_distribution(own["gamma"], own["eps"])]
         means = own.groupby("gamma")["gain"].agg(lambda gains: float(trimmed(gains.to_numpy())))

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from descent.analysis import grounds
-from descent.analysis.preconditions import PLACE
+from descent.analysis.keys import PLACE, tuples
 from descent.analysis.select import select
 from descent.analysis.verdicts import NOT_TESTED
 from descent.analysis.wording import written
@@ -65,7 +65,7 @@ def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, p
     asked = []
     for number, folder in enumerate(folders):
         own = files.cells(folder)
-        held = own[own["experiment"].isin(TASKS)][PLACE].drop_duplicates().itertuples(index=False, name=None)
+        held = set(tuples(own[own["experiment"].isin(TASKS)], PLACE))
         told = files.params(folder)
         for place in sorted(place for place in held if place in places and (*place, number) not in gone):
             margin = told.objective(params.comparison.ours, *place).get("margin", 0.0)
@@ -114,7 +114,7 @@ def _aside(folders: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
                 own = own[own["dataset"] == row["dataset"]]
             else:
                 own = grounds.left_in(own, grounds.passing(facts[facts["claim"] == row["claim"]]))
-            if gone & set(own[["dataset", "model"]].itertuples(index=False, name=None)):
+            if gone & set(tuples(own, PLACE)):
                 yield folder, row
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from descent.analysis.select import SETTING
+from descent.analysis.keys import SETTING
 from descent.components import TASKS
 from descent.config import Params
 from descent.published import files, trained

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis.preconditions import PLACE
+from descent.analysis.keys import PLACE
 from descent.analysis.verdicts import NOT_TESTED, REPRODUCED, VERDICTS
 from descent.analysis.wording import number_of
 from descent.components import TASKS

@@ -11,8 +11,9 @@ import pandas as pd
 
 from descent.analysis.claims import CLAIMS
 from descent.analysis.controls import over_seeds
+from descent.analysis.keys import PAIR, PLACE, SETTING, tuples
 from descent.analysis.lost import truth
-from descent.analysis.select import SETTING, select
+from descent.analysis.select import select
 from descent.analysis.verdicts import NOT_TESTED, student, trimmed
 from descent.analysis.wording import UNKNOWN, gain
 from descent.cells import headline
@@ -31,8 +32,8 @@ TOLD = (
 
 
 def paired(cells: pd.DataFrame, params: Params, measures: Mapping[str, str] = MEASURES) -> pd.DataFrame:
-    """A row for each pair of trained cells of video's grids that did not diverge: SETTING and `seed`, for each
-    word of the measures the mean RMSE of `ours_<>` and `theirs_<>` (0 to 255), `fewer_<>`, theirs less ours, and
+    """A row for each pair of trained cells of video's grids that did not diverge: PAIR, for each word of
+    the measures the mean RMSE of `ours_<>` and `theirs_<>` (0 to 255), `fewer_<>`, theirs less ours, and
     `ratio_<>`, ln(theirs / ours).
 
     Args:
@@ -40,12 +41,11 @@ def paired(cells: pd.DataFrame, params: Params, measures: Mapping[str, str] = ME
     """
     own = select(cells, experiment="video")
     own = own[own["trained"].astype(bool) & ~truth(own["diverged"])]
-    key = [*SETTING, "seed"]
     arms = [
-        select(own, arm=arm).astype(dict.fromkeys(measures.values(), float))[[*key, *measures.values()]]
+        select(own, arm=arm).astype(dict.fromkeys(measures.values(), float))[[*PAIR, *measures.values()]]
         for arm in params.comparison.arms
     ]
-    both = arms[0].merge(arms[1], on=key, suffixes=("_ours", "_theirs")).set_index(key)
+    both = arms[0].merge(arms[1], on=PAIR, suffixes=("_ours", "_theirs")).set_index(PAIR)
     columns = {}
     for word, measure in measures.items():
         ours, theirs = both[f"{measure}_ours"], both[f"{measure}_theirs"]
@@ -91,7 +91,7 @@ def across(cells: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame, params
         return ""
     pairs = paired(cells, params, MEASURES | EVERY)
     places = each_part.resting(tested[tested["claim"] == own[0]], models)
-    pairs = pairs.loc[[place in places for place in zip(pairs["dataset"], pairs["model"], strict=True)]]
+    pairs = pairs.loc[[place in places for place in tuples(pairs, PLACE)]]
     pairs = pairs[np.isclose(pairs["eps"].astype(float), headline(params, "video"))]
     if pairs.empty:
         return ""

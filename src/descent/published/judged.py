@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from descent.analysis.claims import CLAIMS
-from descent.analysis.preconditions import PLACE
+from descent.analysis.keys import PLACE, SETTING
 from descent.analysis.sensitivity import ALONE, MEAN, TRIMMED, UNTRIMMED
 from descent.analysis.verdicts import LESS, NOT_TESTED, matters_little
 from descent.analysis.wording import UNKNOWN, known, number_of, signed, with_interval, written
@@ -139,13 +139,13 @@ def averages(card: pd.DataFrame, found: pd.DataFrame, solver: pd.DataFrame, para
     was not tested has no average, and a study's cells are not those of the grid."""
     units = card.set_index("claim")[["statement", "unit", "verdict"]]
     rows = []
-    held = solver.set_index(["dataset", "model", "layers", "eps"])
+    held = solver.set_index(SETTING)
     for row in found[found["claim"].isin(units.index)].to_dict("records"):
         statement, unit, verdict = units.loc[row["claim"]]
         if verdict == NOT_TESTED and row["average"] != ALONE:
             continue
         statement += f" ({NOT_TESTED})" if verdict == NOT_TESTED else ""
-        place = (row["dataset"], row["model"], row["layers"], row["eps"])
+        place = tuple(row[key] for key in SETTING)
         estimate, low, high = (written(float(row[key]), unit) for key in ("estimate", "low", "high"))
         of_grid = CLAIMS[row["claim"]].experiment in TASKS and place in held.index
         cells = held.loc[place] if of_grid else None

@@ -17,7 +17,7 @@ from descent.published.markdown import linked, listed, pipe
 
 HEADER = ("run", "model", "asked of its layers", "here", "settings", "seeds", "lost", "verdict")
 TESTED = "**Tested in runs of their own**, announced to join no claim and to change none"
-PLACE = "RUNS.md#runs-judged-alone"
+CHAPTER = "RUNS.md#runs-judged-alone"
 
 
 def table(folders: Sequence[Path], params: Params) -> str:
@@ -42,7 +42,7 @@ def sentence(folders: Sequence[Path], params: Params) -> str:
         if tested:
             passing = tested[0].query("why == ''").to_dict("records")
             told.append(f"{listed([_model(one, params) for one in passing])} ({linked(folder)})")
-    return f"{TESTED}: {'; '.join(told)}; [what came of them]({PLACE})." if told else ""
+    return f"{TESTED}: {'; '.join(told)}; [what came of them]({CHAPTER})." if told else ""
 
 
 def _claims(folder: Path) -> Iterator[tuple[dict, pd.DataFrame]]:

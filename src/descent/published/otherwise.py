@@ -12,9 +12,8 @@ import pandas as pd
 
 from descent.analysis import grounds
 from descent.analysis.claims import CLAIMS
-from descent.analysis.grounds import VARIANT
+from descent.analysis.keys import PLACE, VARIANT
 from descent.analysis.lost import truth
-from descent.analysis.preconditions import PLACE
 from descent.analysis.scorecard import PAPER, scores
 from descent.analysis.select import select
 from descent.analysis.verdicts import LEVEL, Estimate, student, trimmed

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis import paper_tables as paper
+from descent.analysis.keys import PLACE
 from descent.analysis.wording import signed
 from descent.published.markdown import listed, pipe
 
@@ -99,7 +100,7 @@ def _of(row: dict, name: str) -> str:
 
 
 def _size(text: pd.DataFrame) -> str:
-    gains = paper.median_gain(text, ["dataset", "model"])
+    gains = paper.median_gain(text, PLACE)
     rows = [(row.dataset, row.model, f"{row.gain:+.2f}", row.settings) for row in gains.itertuples()]
     return (
         "**Gain by model, text.** Median of 100 ln(area constrained / area unconstrained); the models differ in "

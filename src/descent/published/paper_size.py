@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis.grounds import VARIANT
-from descent.analysis.preconditions import PLACE
+from descent.analysis.keys import PLACE, VARIANT
 from descent.analysis.scorecard import scores
 from descent.analysis.select import select
 from descent.analysis.verdicts import LEVEL, Estimate

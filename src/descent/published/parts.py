@@ -14,9 +14,10 @@ import pandas as pd
 
 from descent.analysis import enforced, grounds, preconditions
 from descent.analysis.claims import CLAIMS
-from descent.analysis.grounds import FACTS, VARIANT, WHOLE
+from descent.analysis.grounds import FACTS, WHOLE
+from descent.analysis.keys import PLACE, VARIANT, tuples
 from descent.analysis.lost import truth
-from descent.analysis.preconditions import NOTHING, PLACE
+from descent.analysis.preconditions import NOTHING
 from descent.analysis.select import select
 from descent.components import TASKS
 from descent.errors import UserError
@@ -83,8 +84,8 @@ def _loaded(folders: Sequence[Path], trained: pd.DataFrame) -> tuple[pd.DataFram
     these were enough, their cells are asked again. A study is of one model on one data set.
     """
     pairs, facts = map(_stacked, zip(*map(files.pairs_and_facts, folders), strict=True))
-    compared = pairs[pairs["varied"] != ""][["claim", *PLACE, "part"]].drop_duplicates()
-    for claim, dataset, model, part in compared.itertuples(index=False, name=None):
+    by = ["claim", *PLACE, "part"]
+    for claim, dataset, model, part in tuples(pairs[pairs["varied"] != ""].drop_duplicates(by), by):
         study = select(trained, experiment=CLAIMS[claim].experiment, dataset=dataset, model=model, part=part)
         held = truth(study["feasible"]) & ~truth(study["diverged"])
         own = study.assign(feasible=held, active=truth(study["active"]))[study["varied"] != ""]
@@ -179,10 +180,10 @@ def _facts(told: pd.DataFrame, pairs: pd.DataFrame, published: pd.DataFrame) -> 
         pairs: those that count.
         published: all, of which the parts said what they did.
     """
-    held = set(pairs[[*PLACE, "part"]].itertuples(index=False, name=None))
+    held = set(tuples(pairs, [*PLACE, "part"]))
     held |= {(WHOLE, WHOLE, part) for *_, part in held}
     beyond = _beyond_pairs(told[told["part"].isin(pairs["part"])], published)
-    told = told[[place in held for place in told[[*PLACE, "part"]].itertuples(index=False, name=None)]]
+    told = told[[place in held for place in tuples(told, [*PLACE, "part"])]]
     places = told[told["model"] != WHOLE]
     inside = grounds.left_in(pairs, passing := grounds.passing(places))
     whole = told[told["model"] == WHOLE].iloc[0]

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from descent.analysis.keys import CELL, PAIR, SETTING, tuples
 from descent.analysis.lost import truth
-from descent.analysis.select import CELL, SETTING, last_layer, select
+from descent.analysis.select import last_layer, select
 from descent.components import TASKS
 from descent.config import Params
 from descent.study import LONGER
@@ -57,7 +58,7 @@ def by_tolerance(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     shares = {name: (own["worst"] <= limit).astype(float) for name, limit in limits.items()}
     own = own.assign(**shares)
     own = own.sort_values("study", kind="stable")  # which shares the grid's cells: those count
-    own = own.drop_duplicates(["dataset", "model", "arm", "layers", "eps", "seed", "alpha"])
+    own = own.drop_duplicates([*PAIR, "arm", "alpha"])
     groups = own.groupby(["model", "alpha"])
     found = groups[[*shares, "tolerance"]].mean().assign(cells=groups.size(), worst=groups["worst"].median())
     return found.reset_index()
@@ -109,9 +110,8 @@ def longer(cells: pd.DataFrame) -> pd.DataFrame:
     `feasible` and `descending`, and were so with the epochs of the grid, `feasible_before` and
     `descending_before`.
     """
-    key = [*SETTING, "seed", "arm"]
     twice = cells[cells["experiment"].str.startswith(LONGER)]
-    both = twice.merge(cells[cells["experiment"].isin(TASKS)], on=key, suffixes=("", "_before"))
+    both = twice.merge(cells[cells["experiment"].isin(TASKS)], on=[*PAIR, "arm"], suffixes=("", "_before"))
     loss, before = (both[f"validation_loss{when}"].astype(float) for when in ("", "_before"))
     counted = [f"{name}{when}" for name in ("feasible", "descending") for when in ("_before", "")]
     lost = truth(both["diverged"]) | truth(both["diverged_before"])
@@ -144,7 +144,7 @@ def selection(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     worst = violations.groupby([*CELL, "bin"])["value"].max()
     table = pd.DataFrame({"loss": losses, "worst": worst}).reset_index().dropna(subset="loss")
     whose = table[WHOSE].drop_duplicates()
-    warm_up = [_warm_up(params, *own) for own in whose.itertuples(index=False, name=None)]
+    warm_up = [_warm_up(params, *own) for own in tuples(whose, WHOSE)]
     table = table.merge(whose.assign(warm_up=warm_up))
     table = table[table["bin"] > table["warm_up"]]
     tolerance = table["model"].map(params.tolerance_of).astype(float)

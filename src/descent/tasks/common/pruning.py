@@ -33,7 +33,7 @@ from descent.schema import validated
 from descent.tasks.common.items import readings, setting
 
 REFS = ("refs/heads", "refs/remotes", "refs/exps")  # the last are DVC's: finished, queued and running experiments
-IDENTITY = ("dataset", "model", "arm", "layers", "eps", "seed")
+WHICH = ("dataset", "model", "arm", "layers", "eps", "seed")  # what tells a cell that is asked for
 FORGOTTEN = 7 * 24 * 3600  # seconds since an unfinished stack was written last: its cells' settings are not known
 MANY = 10**6  # epochs, of which no warm-up leaves none
 FREE = ""  # in place of a setting that params.yaml does not give
@@ -118,13 +118,13 @@ def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
 
 def _of_grid(task: str, dataset: str, model: str, params: Params) -> Iterator[tuple[tuple, str]]:
     for cell in grid(params, task, dataset, model):
-        yield _identity(vars(cell)), _values(params, cell)
+        yield _which(vars(cell)), _values(params, cell)
 
 
 def _of_study(name: str, params: Params) -> Iterator[tuple[tuple, str]]:
     for own, cells in readings(params, name):
         for cell in cells:
-            yield _identity(vars(cell)), _values(own, cell)
+            yield _which(vars(cell)), _values(own, cell)
 
 
 def _trainable(
@@ -161,8 +161,8 @@ def _values(params: Params, cell: Cell) -> str:
     return json.dumps(setting(params, cell, params.replaced(cell)).definition(), sort_keys=True)
 
 
-def _identity(values: dict[str, Any]) -> tuple:
-    return tuple(values[key] for key in IDENTITY)
+def _which(values: dict[str, Any]) -> tuple:
+    return tuple(values[key] for key in WHICH)
 
 
 def _entries(root: Path) -> Iterator[Path]:
@@ -179,13 +179,13 @@ def _wanted(place: Path, asked: dict[tuple, set[str]]) -> bool:
         return not abandoned(place) and _age([place]) < FORGOTTEN
     if place.parent.name == "scores":
         table = integrity.scores(place, results.COLUMNS) if place.suffix == ".parquet" else None
-        return table is not None and (table.empty or _identity(table.iloc[0].to_dict()) in asked)
+        return table is not None and (table.empty or _which(table.iloc[0].to_dict()) in asked)
     if place.parent.name == "stacks":
         return place.suffix in (".json", ".pt") and _age(place.parent.glob(f"{place.stem}.*")) < FORGOTTEN
     if integrity.fault(place, place.name):
         return False
     record = Stored(place).record
-    settings = asked.get(_identity(record["cell"]), set())
+    settings = asked.get(_which(record["cell"]), set())
     return FREE in settings or json.dumps(record["setting"], sort_keys=True) in settings
 
 
