@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from descent import config, errors, paths
-from descent.analysis import looks, results, summary
+from descent.analysis import asked, looks, results, summary
 from descent.analysis.metrics import metrics
 from descent.io.folders import write_text
 
@@ -12,8 +12,8 @@ from descent.io.folders import write_text
 def main() -> None:
     """Join the score files that params.yaml asks for, and keep the parameters that made them beside them."""
     params = config.load()
-    table = results.collect(summary.declared(params), params.profile)
-    summary.check_declared(table, params)
+    table = results.collect(asked.asked(params), params.profile)
+    asked.check_asked(table, params)
     results.write(table, paths.RESULTS)
     write_text(config.OF_RESULTS, config.of_results(params))
     cells = summary.cells_table(table, params)

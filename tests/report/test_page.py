@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from descent.analysis import summary
+from descent.analysis import asked
 from descent.analysis.verdicts import VERDICTS
 from descent.analysis.wording import UNKNOWN
 from descent.config import Params
@@ -164,10 +164,10 @@ def test_words_of_the_scorecard_are_escaped(params: Params, project: Path) -> No
 def test_the_page_names_the_arms_and_what_is_left_out(params: Params, project: Path, text: str) -> None:
     words = " ".join(" ".join(Page(text).words).split())
     assert "deep supervision deep_supervision" in words and "constrained constrained ours holds its cells" in words
-    assert f"Left out: {'; '.join(summary.left_out(params))}." in words
+    assert f"Left out: {'; '.join(asked.left_out(params))}." in words
     card, cells = (pd.read_csv(project / "data" / f"{name}.csv") for name in ("scorecard", "summary"))
     few = fake_params({"lm.datasets": [], "studies": ["alpha", "dual_lr", "infeasible"]})
-    told = f"Left out: {'; '.join(summary.left_out(few))}."
+    told = f"Left out: {'; '.join(asked.left_out(few))}."
     assert told.startswith("Left out: lm (lm.datasets is empty); of the studies resilience, ")
     rest = cells[cells["experiment"] != "lm"]
     assert told in report.page(project / "figures", project / "data/shown", rest, {}, card, few, DRAWN, "")

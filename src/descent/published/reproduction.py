@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from descent.analysis.summary import left_out
+from descent.analysis.asked import left_out
 from descent.analysis.verdicts import (
     CANNOT_TELL,
     NO_EFFECT,

@@ -18,7 +18,7 @@ import yaml
 from descent import config
 from descent.analysis import grounds
 from descent.analysis import results as table
-from descent.analysis.summary import check_declared
+from descent.analysis.asked import check_asked
 from descent.cells import grid, study_cells
 from descent.config import Params
 from descent.errors import UserError
@@ -64,7 +64,7 @@ def finished(params: Params) -> pd.DataFrame:
     if not made_with.exists() or json.loads(made_with.read_text()) != json.loads(config.of_results(params)):
         raise UserError(f"{made_with} is not of this params.yaml, so the run is not finished: run `dvc repro`")
     found = table.read(RESULTS, params.profile)
-    check_declared(found, params)
+    check_asked(found, params)
     return found
 
 

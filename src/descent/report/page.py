@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from descent.analysis import provenance, scorecard, verdicts, wording
-from descent.analysis.summary import left_out
+from descent.analysis.asked import left_out
 from descent.config import Params
 from descent.errors import UserError
 from descent.report import explore, overview
