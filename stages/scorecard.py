@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from descent import config, errors
-from descent.analysis import effects, grounds, results, scorecard
+from descent.analysis import grounds, results, scorecard
 from descent.io.folders import write_text
 from descent.paths import RESULTS
 
@@ -13,8 +13,7 @@ def main() -> None:
     params = config.load(config.OF_RESULTS)
     data = Path("data")
     table = results.read(RESULTS, params.profile)
-    pairs = effects.pairs(table, params)
-    grounds.save(pairs, grounds.facts(pairs, table, params), data)
+    grounds.save(*grounds.of_results(table, params), data)
     card = scorecard.judged(*grounds.load(data))
     text = card.to_csv(index=False, float_format="%.6g", lineterminator="\n")
     write_text(data / "scorecard.csv", text)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent.analysis import effects, grounds, scorecard
+from descent.analysis import grounds, scorecard
 from descent.analysis.claims import CLAIMS
 from descent.analysis.select import select
 from descent.analysis.verdicts import VERDICTS, exact_share
@@ -182,8 +182,7 @@ def test_the_papers_counts_are_those_of_its_tables(judged: pd.DataFrame) -> None
 @pytest.mark.slow
 def test_pairs_and_facts_alone_give_the_same_scorecard_again(clear: pd.DataFrame, tmp_path: Path) -> None:
     params = real_params()
-    pairs = effects.pairs(clear, params)
-    grounds.save(pairs, grounds.facts(pairs, clear, params), tmp_path)
+    grounds.save(*grounds.of_results(clear, params), tmp_path)
     again = scorecard.judged(*grounds.load(tmp_path))
     pd.testing.assert_frame_equal(again, scorecard.scorecard(clear, params))
 
@@ -194,8 +193,7 @@ def test_a_model_that_fails_a_precondition_is_left_out_and_named(clear: pd.DataF
     rows = clear[clear["experiment"] != "plateau_dust"]
     lost = {"experiment": "video", "model": "dust", "arm": "constrained", "metric": "diverged"}
     rows.loc[select(rows, **lost).index, "value"] = 1.0
-    pairs = effects.pairs(rows, real_params())
-    facts = grounds.facts(pairs, rows, real_params())
+    pairs, facts = grounds.of_results(rows, real_params())
     found = scorecard.judged(pairs, facts).set_index("claim").loc["video_ood"]
     assert found[["verdict", "settings", "why"]].tolist() == ["reproduced", 4, ""]
     assert found["estimate"] == pytest.approx(0.05, abs=2e-3)

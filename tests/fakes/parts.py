@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis import cell_scores, effects, grounds, scorecard
+from descent.analysis import cell_scores, grounds, scorecard
 from descent.analysis.summary import cells_table
 from descent.published import parts, run_folder
 from tests.fakes.evidence import real_params
@@ -16,9 +16,8 @@ DATASETS = ("avenue", "ucsd", "shanghaitech")
 
 def published(results: pd.DataFrame, folder: Path, changes: dict[str, object] | None = None) -> Path:
     """With other parameters beside the same results."""
-    pairs = effects.pairs(results, real_params())
     folder.mkdir()
-    grounds.save(pairs, grounds.facts(pairs, results, real_params()), folder)
+    grounds.save(*grounds.of_results(results, real_params()), folder)
     cells_table(results, real_params()).to_csv(folder / "cells.csv", index=False)
     cell_scores.table(results).to_csv(folder / "scores.csv", index=False)
     (folder / "data.sha256").write_text("".join(f"{'0' * 64}  {name}\n" for name in DATASETS))

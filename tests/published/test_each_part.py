@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from descent.analysis import effects, grounds, scorecard
+from descent.analysis import grounds, scorecard
 from descent.analysis.summary import cells_table
 from descent.published import each_part, parts, run_folder
 from tests.fakes.evidence import Made, real_params
@@ -16,9 +16,9 @@ SHOWN = ("video_ood", "video_cost")
 def published(folder: Path, rows: pd.DataFrame, **changes: object) -> Path:
     """A part with the tables that this reads."""
     params = real_params({"video.datasets": sorted(set(rows["dataset"])), "text.datasets": ["imdb"], **changes})
-    pairs = effects.pairs(rows, params)
+    pairs, facts = grounds.of_results(rows, params)
     folder.mkdir()
-    grounds.save(pairs, facts := grounds.facts(pairs, rows, params), folder)
+    grounds.save(pairs, facts, folder)
     scorecard.judged(pairs, facts).to_csv(folder / "claims.csv", index=False)
     cells_table(rows, params).to_csv(folder / "cells.csv", index=False)
     scorecard.by_dataset(rows, params).to_csv(folder / "datasets.csv", index=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from descent.analysis import preconditions
+from descent.analysis import effects, preconditions
 from descent.analysis.case import Case
 from descent.analysis.claims import CLAIMS, Claim, paper_value
 from descent.analysis.evidence import Evidence
@@ -20,6 +20,12 @@ from descent.io.folders import atomic_file, write_text
 
 FACTS = ["claim", "dataset", "model", "why", "effect", "items", "resampled", "paper_value"]
 WHOLE = ""  # the columns `model` and `dataset` of facts about a claim
+
+
+def of_results(results: pd.DataFrame, params: Params) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The pairs (effects.pairs) and the facts of a results table, from which `judged` makes the scorecard."""
+    pairs = effects.pairs(results, params)
+    return pairs, facts(pairs, results, params)
 
 
 def facts(pairs: pd.DataFrame, results: pd.DataFrame, params: Params) -> pd.DataFrame:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from descent.analysis import effects, grounds, preconditions, verdicts
+from descent.analysis import grounds, preconditions, verdicts
 from descent.analysis.claims import CLAIMS, Claim
 from descent.analysis.grounds import WHOLE
 from descent.analysis.keys import VARIANT
@@ -36,15 +36,13 @@ BY_MODEL += ["words", "why"]
 
 def scorecard(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """COLUMNS, one row a claim, in the order of the paper's file; numbers are NaN where there are none."""
-    found = effects.pairs(results, params)
-    return judged(found, grounds.facts(found, results, params))
+    return judged(*grounds.of_results(results, params))
 
 
 def with_models(results: pd.DataFrame, params: Params) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The scorecard, and its claims on each model alone (BY_MODEL)."""
-    found = effects.pairs(results, params)
-    told = grounds.facts(found, results, params)
-    return judged(found, told), by_model(found, told)
+    pairs, facts = grounds.of_results(results, params)
+    return judged(pairs, facts), by_model(pairs, facts)
 
 
 def by_dataset(results: pd.DataFrame, params: Params) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis import cell_scores, effects, epochs, grounds, kinds, levels, scorecard, sensitivity, tuning
+from descent.analysis import cell_scores, epochs, grounds, kinds, levels, scorecard, sensitivity, tuning
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
@@ -26,8 +26,7 @@ def publish(params: Params) -> Path:
     run_folder.check_older(run_folder.PROTOCOL, made)
     metas = run_folder.metas(params)
     pictures = run_folder.pictures(params)
-    pairs = effects.pairs(results, params)
-    facts = grounds.facts(pairs, results, params)
+    pairs, facts = grounds.of_results(results, params)
     tables = {
         "claims": scorecard.judged(pairs, facts),
         "models": scorecard.by_model(pairs, facts),

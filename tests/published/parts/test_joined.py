@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent.analysis import effects, grounds, preconditions, scorecard, sensitivity
+from descent.analysis import grounds, preconditions, scorecard, sensitivity
 from descent.analysis.verdicts import NOT_TESTED
 from descent.published import parts
 from tests.fakes.evidence import Made, real_params
@@ -115,7 +115,7 @@ def test_what_was_said_of_all_data_sets_of_a_model_is_said_of_each(results: pd.D
     assert len(former) < len(facts)
     pd.testing.assert_frame_equal(judged([folder]), expected)
     places, told = ["claim", "dataset", "model"], ["why", "items", "resampled"]
-    whole = grounds.facts(effects.pairs(results, real_params()), results, real_params())
+    _, whole = grounds.of_results(results, real_params())
     loaded, whole = (table.set_index(places)[told].sort_index() for table in (grounds.load(folder)[1], whole))
     pd.testing.assert_frame_equal(loaded, whole, check_dtype=False)
 
