@@ -6,7 +6,6 @@ from descent.analysis import effects
 from descent.analysis.evidence import Evidence
 from descent.analysis.keys import PLACE
 from descent.analysis.scorecard import estimated
-from descent.analysis.verdicts import LEVEL
 from descent.cells import headline
 
 COLUMNS = ["dataset", "model", "where", "gain", "low", "high", "seeds"]
@@ -17,7 +16,7 @@ def video_gains(evidence: Evidence) -> pd.DataFrame:
 
     `where`: "in" is over the swept levels gamma <= eps, "out_of" over those above. `gain`: the mean over `seeds`
     of the trimmed mean over depths of the mean over these levels of ln(RMSE_baseline / RMSE_ours) of cells of one
-    depth and seed, positive where our error is the smaller. `low` and `high`: its LEVEL interval over seeds and
+    depth and seed, positive where our error is the smaller. `low` and `high`: its 95 % interval over seeds and
     test items (verdicts.Estimate), NaN with one seed.
     """
     items = evidence.items("video")
@@ -29,6 +28,5 @@ def video_gains(evidence: Evidence) -> pd.DataFrame:
         for (dataset, model), own in effects.as_pairs(theirs - ours).groupby(PLACE):
             if known := estimated(own, items.get(dataset, 0)):
                 found, _ = known
-                numbers = map(float, (found.value, *found.interval(LEVEL)))
-                rows.append([dataset, model, where, *numbers, found.seeds])
+                rows.append([dataset, model, where, *found.numbers(), found.seeds])
     return pd.DataFrame(rows, columns=COLUMNS)

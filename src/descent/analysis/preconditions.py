@@ -108,6 +108,11 @@ def common_seeds(pairs: pd.DataFrame) -> list[int]:
     return sorted(set.intersection(*each)) if each else []
 
 
+def common(pairs: pd.DataFrame) -> pd.DataFrame:
+    """A claim's pairs of the seeds that every setting has."""
+    return pairs[pairs["seed"].isin(common_seeds(pairs))]
+
+
 def plateau(case: Case) -> str:
     """P4: in the studies plateau_* twice the epochs lower f_L on validation by less than 1 % in each arm."""
     evidence = case.evidence

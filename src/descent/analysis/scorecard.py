@@ -104,11 +104,10 @@ def _measured(fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:
     claim = CLAIMS[fact["claim"]]
     found: dict[str, object] = dict.fromkeys([*NUMBERS, "prediction_low", "prediction_high"], np.nan)
     found |= {"group": claim.group, "kind": claim.kind, "unit": claim.unit}
-    seeds = preconditions.common_seeds(own)
-    own = own[own["seed"].isin(seeds)]
-    settings = own[VARIANT].drop_duplicates()
-    found |= {"seeds": len(seeds), "settings": len(settings) if seeds else 0, "words": preconditions.NOTHING}
-    if not seeds:
+    own = preconditions.common(own)
+    found |= {"seeds": own["seed"].nunique(), "settings": len(own[VARIANT].drop_duplicates())}
+    found |= {"words": preconditions.NOTHING}
+    if own.empty:
         return found
     kinds = {"gain": _mean, "cost": _mean, "share": _share, "equivalence": _farthest}
     return found | kinds[claim.kind](claim, fact, own)
@@ -127,9 +126,9 @@ def estimated(pairs: pd.DataFrame, items: int) -> tuple[Estimate, int] | None:
     Args:
         items: how many test items a resample draws.
     """
-    if not (seeds := preconditions.common_seeds(pairs)):
+    if (pairs := preconditions.common(pairs)).empty:
         return None
-    settings, effects_of = scores(pairs[pairs["seed"].isin(seeds)])
+    settings, effects_of = scores(pairs)
     return Estimate.of(verdicts.trimmed(effects_of), items), len(settings)
 
 
@@ -156,10 +155,8 @@ def _farthest(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str
 
 
 def _numbers(found: Estimate) -> dict[str, object]:
-    low, high = found.interval(LEVEL)
-    low90, high90 = found.interval(NARROW)
-    said = {"estimate": found.value, "low": low, "high": high, "low90": low90, "high90": high90}
-    return {name: float(value) for name, value in said.items()}
+    numbers = (*found.numbers(), *map(float, found.interval(NARROW)))
+    return dict(zip(("estimate", "low", "high", "low90", "high90"), numbers, strict=True))
 
 
 def _share(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:

@@ -15,7 +15,7 @@ from descent.analysis.claims import CLAIMS
 from descent.analysis.grounds import WHOLE, left_in, passing
 from descent.analysis.keys import PLACE, VARIANT
 from descent.analysis.scorecard import scores
-from descent.analysis.verdicts import LEVEL, Estimate
+from descent.analysis.verdicts import Estimate
 
 COLUMNS = ["claim", "average", "dataset", "model", "layers", "eps", "estimate", "low", "high", "seeds", "settings"]
 TRIMMED, MEAN, BY_PLACE, ALONE = "trimmed mean", "mean", "mean of data sets and models", "one setting"
@@ -48,10 +48,10 @@ def table(pairs: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
 
 def _averaged(own: pd.DataFrame, items: int, same: dict[str, object]) -> Iterator[dict[str, object]]:
     """Of several settings, over the seeds that all of them have."""
-    if not (seeds := preconditions.common_seeds(own)):
+    if (own := preconditions.common(own)).empty:
         return
-    settings, effects = scores(own[own["seed"].isin(seeds)])
-    same = same | {"seeds": len(seeds)}
+    settings, effects = scores(own)
+    same = same | {"seeds": effects.shape[1]}
     places = settings.groupby(PLACE).ngroup().to_numpy()
     ways: dict[str, Average] = {TRIMMED: verdicts.trimmed}
     if len(settings) >= UNTRIMMED:
@@ -64,12 +64,10 @@ def _averaged(own: pd.DataFrame, items: int, same: dict[str, object]) -> Iterato
 
 def _alone(own: pd.DataFrame, items: int, same: dict[str, object]) -> Iterator[dict[str, object]]:
     """Of one setting, over its own seeds."""
-    if seeds := preconditions.common_seeds(own):
-        [effect] = scores(own[own["seed"].isin(seeds)])[1]
-        yield same | {"seeds": len(seeds), "average": ALONE, "settings": 1} | _estimated(effect, items)
+    if not (own := preconditions.common(own)).empty:
+        [effect] = scores(own)[1]
+        yield same | {"seeds": len(effect), "average": ALONE, "settings": 1} | _estimated(effect, items)
 
 
 def _estimated(by_seed: Float[np.ndarray, "seeds resamples"], items: int) -> dict[str, float]:
-    found = Estimate.of(by_seed, items)
-    low, high = found.interval(LEVEL)
-    return {"estimate": float(found.value), "low": float(low), "high": float(high)}
+    return dict(zip(("estimate", "low", "high"), Estimate.of(by_seed, items).numbers(), strict=True))

@@ -16,7 +16,6 @@ from descent.analysis.scorecard import estimated
 from descent.analysis.select import select
 from descent.analysis.shifts import NUMBERS, others
 from descent.analysis.summary import best_of_search
-from descent.analysis.verdicts import LEVEL
 from descent.cells import headline
 from descent.components import TASKS
 from descent.config import Params
@@ -71,5 +70,5 @@ def _against(scored: pd.DataFrame, arm: str, baseline: str, items: int) -> dict[
     if known is None:
         return dict.fromkeys(NUMBERS, np.nan) | {"seeds": 0.0, "settings": 0.0}
     found, settings = known
-    numbers = [found.value, *found.interval(LEVEL), found.seeds, settings]
-    return dict(zip(NUMBERS, map(float, numbers), strict=True))
+    numbers = (*found.numbers(), float(found.seeds), float(settings))
+    return dict(zip(NUMBERS, numbers, strict=True))

@@ -112,6 +112,11 @@ class Estimate:
         """m -+ t_df times the standard error."""
         return self._about(stats.t.ppf((1 + level) / 2, self.freedom) * self.error)
 
+    def numbers(self) -> tuple[float, float, float]:
+        """Of one claim: m, and the two ends of its LEVEL interval."""
+        low, high = self.interval(LEVEL)
+        return float(self.value), float(low), float(high)
+
     def p(self, null: float) -> Float[np.ndarray, "*claims"]:
         """Two-sided, of the same t; without any variance 1 at the null and 0 elsewhere."""
         away = np.abs(self.value - null)

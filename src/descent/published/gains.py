@@ -1,13 +1,20 @@
-"""Tables of gains in REPORT.md: of controls, by the number of epochs, under other shifts, by kind of text."""
+"""Gains in words: one estimate, and REPORT.md's tables of controls, epochs, other shifts and kinds of text."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from descent.analysis.wording import UNKNOWN, bracketed, known, unit_of
+from descent.analysis.verdicts import Estimate
+from descent.analysis.wording import UNKNOWN, bracketed, gain, known, unit_of
 from descent.config import Params
 from descent.published.markdown import pipe
+
+
+def estimated(found: Estimate) -> str:
+    """The protocol's estimate of a gain of errors, in percent with its 95 % interval (wording.gain)."""
+    value, *ends = found.numbers()
+    return gain(value, ends, found.seeds)
 
 
 def controls(found: pd.DataFrame, params: Params) -> str:

@@ -16,10 +16,10 @@ from descent.analysis.keys import PLACE, VARIANT
 from descent.analysis.lost import truth
 from descent.analysis.scorecard import PAPER, scores
 from descent.analysis.select import select
-from descent.analysis.verdicts import LEVEL, Estimate, student, trimmed
+from descent.analysis.verdicts import Estimate, student, trimmed
 from descent.analysis.wording import gain, signed
 from descent.config import Params
-from descent.published import comparable, files
+from descent.published import comparable, files, gains
 from descent.published.markdown import anchor, linked, listed, pipe
 
 VIDEO = "video"
@@ -218,8 +218,7 @@ def _row(of: str, both: pd.DataFrame) -> list[object]:
 
 
 def _estimated(pairs: pd.DataFrame) -> str:
-    found = Estimate.of(trimmed(scores(pairs)[1]), int(pairs["items"].min()))
-    return gain(found.value, found.interval(LEVEL), found.seeds)
+    return gains.estimated(Estimate.of(trimmed(scores(pairs)[1]), int(pairs["items"].min())))
 
 
 def _untrimmed(both: pd.DataFrame) -> str:

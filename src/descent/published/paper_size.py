@@ -8,10 +8,10 @@ import pandas as pd
 from descent.analysis.keys import PLACE, VARIANT
 from descent.analysis.scorecard import scores
 from descent.analysis.select import select
-from descent.analysis.verdicts import LEVEL, Estimate
-from descent.analysis.wording import UNKNOWN, gain
+from descent.analysis.verdicts import Estimate
+from descent.analysis.wording import UNKNOWN
 from descent.config import Params
-from descent.published import files
+from descent.published import files, gains
 from descent.published.markdown import linked, pipe
 
 SIZE, PATCH, ATOMS = 160, 16, 1024  # C.1
@@ -74,5 +74,4 @@ def _gain(pairs: pd.DataFrame, facts: pd.DataFrame, claim: str, sign: int) -> st
     if own.empty:
         return UNKNOWN
     fact = select(facts, **own.iloc[0][["claim", *PLACE]]).iloc[0]
-    found = Estimate.of(sign * scores(own)[1][0], int(fact["resampled"]))
-    return gain(found.value, found.interval(LEVEL), found.seeds)
+    return gains.estimated(Estimate.of(sign * scores(own)[1][0], int(fact["resampled"])))
