@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from descent import config, errors, paths
-from descent.analysis import asked, looks, results, summary
+from descent.analysis import asked, csv_files, looks, results, summary
 from descent.analysis.metrics import metrics
 from descent.io.folders import write_text
 
@@ -17,7 +17,7 @@ def main() -> None:
     results.write(table, paths.RESULTS)
     write_text(config.OF_RESULTS, config.of_results(params))
     cells = summary.cells_table(table, params)
-    write_text(Path("data/summary.csv"), cells.to_csv(index=False, float_format="%.5g", lineterminator="\n"))
+    csv_files.write(Path("data/summary.csv"), cells, digits=5)
     write_text(Path("data/arms.json"), json.dumps(metrics(cells, params), indent=1, sort_keys=True) + "\n")
     texts = {
         f"{dataset} {file.parent.name} {file.stem}": json.loads(file.read_text())

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from descent import config, errors
-from descent.analysis import results
+from descent.analysis import csv_files, results
 from descent.analysis.metrics import followed
 from descent.analysis.summary import cells_table
 from descent.io.folders import write_text
@@ -18,8 +18,7 @@ def main() -> None:
     rows = results.read(RESULTS, params.profile)
     cells = cells_table(rows, params)
     for stem, table in plots.curves(rows, cells, params, params.method).items():
-        text = table.to_csv(index=False, float_format="%.6g", lineterminator="\n")
-        write_text(Path("data/plots") / f"{stem}.csv", text)
+        csv_files.write(Path("data/plots") / f"{stem}.csv", table)
     numbers = followed(cells, params)
     write_text(Path("data/metrics.json"), json.dumps(numbers, indent=1) + "\n")
 

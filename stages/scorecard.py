@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from descent import config, errors
-from descent.analysis import grounds, results, scorecard
-from descent.io.folders import write_text
+from descent.analysis import csv_files, grounds, results, scorecard
 from descent.paths import RESULTS
 
 
@@ -14,9 +13,7 @@ def main() -> None:
     data = Path("data")
     table = results.read(RESULTS, params.profile)
     grounds.save(*grounds.of_results(table, params), data)
-    card = scorecard.judged(*grounds.load(data))
-    text = card.to_csv(index=False, float_format="%.6g", lineterminator="\n")
-    write_text(data / "scorecard.csv", text)
+    csv_files.write(data / "scorecard.csv", scorecard.judged(*grounds.load(data)))
 
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from descent.analysis import effects, preconditions
+from descent.analysis import csv_files, effects, preconditions
 from descent.analysis.case import Case
 from descent.analysis.claims import CLAIMS, Claim, paper_value
 from descent.analysis.evidence import Evidence
 from descent.analysis.keys import PLACE, VARIANT, tuples
 from descent.config import Params
-from descent.io.folders import atomic_file, write_text
+from descent.io.folders import atomic_file
 
 FACTS = ["claim", "dataset", "model", "why", "effect", "items", "resampled", "paper_value"]
 WHOLE = ""  # the columns `model` and `dataset` of facts about a claim
@@ -107,7 +107,7 @@ def save(pairs: pd.DataFrame, facts: pd.DataFrame, folder: Path) -> None:
     """Write pairs.parquet and facts.csv, from which `load` and `judged` make the same scorecard again."""
     with atomic_file(folder / "pairs.parquet") as partial:
         pairs.to_parquet(partial, index=False)
-    write_text(folder / "facts.csv", facts.to_csv(index=False, lineterminator="\n"))
+    csv_files.write(folder / "facts.csv", facts, digits=None)
 
 
 def load(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:

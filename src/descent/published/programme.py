@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis import scorecard, sensitivity
+from descent.analysis import csv_files, scorecard, sensitivity
 from descent.config import Params
 from descent.figures.beyond import fig_forest
 from descent.figures.parts import style
@@ -16,7 +16,6 @@ from descent.io.folders import write_text
 from descent.published import files, first_screen, otherwise, parts, runs
 
 CLAIMS, AVERAGES, FOREST, VERDICTS = "claims.csv", "sensitivity.csv", "fig_forest.png", "fig_verdicts.png"
-DIGITS = "%.6g"
 
 
 def parted(root: Path, profile: str) -> tuple[list[Path], list[Path]]:
@@ -62,12 +61,12 @@ def write(root: Path, params: Params) -> str | None:
         return None
     card = scorecard.judged(pairs, facts)
     models = scorecard.by_model(pairs, facts)
-    write_text(root / CLAIMS, card.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))
+    csv_files.write(root / CLAIMS, card)
     style.use(params)
     style.save(fig_forest.forest(card, models, params), root / FOREST)
     style.save(fig_forest.brief(card, params), root / VERDICTS)
     averages = sensitivity.table(pairs, facts)
-    write_text(root / AVERAGES, averages.to_csv(index=False, float_format=DIGITS, lineterminator="\n"))
+    csv_files.write(root / AVERAGES, averages)
     told = first_screen.Programme(params, folders, others, card, models, averages, parts.counting(folders))
     write_text(root / first_screen.PARTS, first_screen.behind(told))
     return first_screen.first_screen(told, otherwise.sentence(found, f"{root.as_posix()}/{runs.PAGE}"))

@@ -16,7 +16,7 @@ import pandas as pd
 import yaml
 
 from descent import config
-from descent.analysis import grounds
+from descent.analysis import csv_files, grounds
 from descent.analysis import results as table
 from descent.analysis.asked import check_asked
 from descent.cells import grid, study_cells
@@ -31,7 +31,6 @@ from descent.runner.stored import RECORD, Stored
 ROOT = Path("data/evidence")
 PROTOCOL = ROOT / "PROTOCOL.md"
 KEPT = {"figure": "png", "table": "md"}
-DIGITS = "%.6g"
 SELECTION = "final"  # the protocol's rule for weights
 SEED = re.compile(r"-seed\d+")  # in a cell's name
 
@@ -222,7 +221,7 @@ def write(
 
     Args:
         texts: by file name.
-        tables: by stem; rounded to DIGITS.
+        tables: by stem; rounded (csv_files).
         judged_from: the pairs and facts that the claims follow from, not rounded.
         files: for figures/.
     """
@@ -230,7 +229,7 @@ def write(
         for name, text in texts.items():
             (partial / name).write_text(text, encoding="utf-8")
         for name, rows in tables.items():
-            rows.to_csv(partial / f"{name}.csv", index=False, float_format=DIGITS, lineterminator="\n")
+            csv_files.write(partial / f"{name}.csv", rows)
         grounds.save(*judged_from, partial)
         (partial / "figures").mkdir()
         for file in files:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from descent.analysis import csv_files
 from descent.config import Params
 from descent.figures.parts import catalogue, style, tables
 from descent.io.folders import write_text
@@ -42,7 +43,7 @@ def _table(
     """The CSV holds the numbers without markup."""
     why = catalogue.left_out(entry, params, results)
     numbers, shown, notes = tables.left_out(why) if why else tables.made(entry, results, params)
-    csv = numbers.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    csv = csv_files.text(numbers)
     texts = {"csv": csv, "md": tables.to_markdown(shown, notes), "tex": tables.to_latex(shown, notes)}
     files = [stem.with_name(f"{stem.name}.{ending}") for ending in texts]
     for file, text in zip(files, texts.values(), strict=True):
