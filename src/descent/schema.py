@@ -157,6 +157,11 @@ class Evaluation(Schema):
     precision: Precision | None = None  # null: that of training
     bootstrap: Count  # resamples of the test items
 
+    @property
+    def span(self) -> float:
+        """From the lowest gamma to the highest: what an area under a curve is of."""
+        return max(self.gammas) - min(self.gammas)
+
 
 class Shift(Schema):
     """A shift's settings hold the levels at which it is applied.

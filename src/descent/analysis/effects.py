@@ -177,9 +177,8 @@ def _dual_lr(evidence: Evidence) -> pd.DataFrame:
     values = _varied(evidence, "dual_lr", "area")
     if len(values) < 2:
         return pd.DataFrame()
-    gammas = evidence.params.text.evaluation.gammas
     every = combinations(sorted(values, key=float), 2)
-    return pd.concat([_between(values, *two, 1) for two in every]) / (max(gammas) - min(gammas))
+    return pd.concat([_between(values, *two, 1) for two in every]) / evidence.params.text.evaluation.span
 
 
 def _sample(name: str, sign: int) -> Measure:

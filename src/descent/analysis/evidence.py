@@ -1,8 +1,9 @@
 """The scores of the results table on every resample, as the scorecard asks for them: no cell is left out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from descent.config import Params
 
 RELAXED = "resilience"  # the study of relaxations
 NO_RATIO, NO_STEP = 1.0, 0.0  # mean ratio of successive losses, and share of steps down, where nothing descends
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,14 @@ class Evidence:
         return cells.assign(lost=cells["trained"] & (diverged | (cells["epoch"].fillna(1) == 0)))
 
     @cached_property
-    def answers(self) -> dict[tuple, str]:
-        """What the preconditions found in groups of cells, for the claims that share them."""
+    def _found(self) -> dict[Hashable, Any]:
         return {}
 
-    @cached_property
-    def telling(self) -> dict[str, pd.DataFrame]:
-        """Of the tasks that were asked for, which shifts tell (telling.table): many claims share them."""
-        return {}
+    def once(self, key: Hashable, find: Callable[[], Found]) -> Found:
+        """What `find` finds, which many claims ask for, found once for each key; a key begins with who asks."""
+        if key not in self._found:
+            self._found[key] = find()
+        return self._found[key]
 
     @property
     def relaxation(self) -> str:
@@ -98,7 +100,7 @@ class Evidence:
         if name == "descending":  # what speaks against the claim on its arm: of ours that it does, of ERM that not
             return (cells["arm"] != self.params.comparison.ours).astype(float)
         guessed = cells["dataset"].map(lambda dataset: chance(self.params, dataset)).astype(float)
-        return guessed * cells["model"].map(self._range) if name == "area" else guessed
+        return guessed * cells["model"].map(self._span) if name == "area" else guessed
 
     def zero_rmse(self, cells: pd.DataFrame) -> pd.Series:
         """The mean RMSE of the zero map on each cell's data set, in its model's inputs; NaN where not measured."""
@@ -143,6 +145,5 @@ class Evidence:
         rows = select(self.known, experiment=experiment, metric="test_items")
         return rows.groupby("dataset")["value"].min().astype(int).to_dict()
 
-    def _range(self, model: str) -> float:
-        gammas = getattr(self.params, self.params.task_of(model)).evaluation.gammas
-        return max(gammas) - min(gammas)
+    def _span(self, model: str) -> float:
+        return getattr(self.params, self.params.task_of(model)).evaluation.span

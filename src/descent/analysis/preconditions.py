@@ -67,10 +67,7 @@ def _asked(case: Case, checks: Sequence[Check]) -> str:
         claim.shifts,
         *tuples(case.pairs.drop_duplicates(by), by),
     )
-    answers = case.evidence.answers
-    if asked not in answers:
-        answers[asked] = _sentence(check(case) for check in checks)
-    return answers[asked]
+    return case.evidence.once(asked, lambda: _sentence(check(case) for check in checks))
 
 
 def _sentence(said: Iterable[str]) -> str:

@@ -39,9 +39,7 @@ def table(evidence: Evidence, task: str) -> pd.DataFrame:
     Means over an arm's data sets, depths and seeds, then over the two arms, at the level where they are largest;
     `tells`: at one and the same level the cost is at least COST and what is left at least LEFT.
     """
-    if task not in evidence.telling:
-        evidence.telling[task] = _table(evidence, task)
-    return evidence.telling[task]
+    return evidence.once((table, task), lambda: _table(evidence, task))
 
 
 def _table(evidence: Evidence, task: str) -> pd.DataFrame:

@@ -89,9 +89,8 @@ def best_text(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def _guessing(trials: pd.DataFrame, params: Params) -> pd.DataFrame:
     """Trials of which those that diverged (`last`) have the MEASURES of a guess."""
-    gammas = params.text.evaluation.gammas
     guess = trials["dataset"].map(lambda dataset: chance(params, dataset)).astype(float)
-    widths = {name: max(gammas) - min(gammas) if name == "area" else 1.0 for name in MEASURES}
+    widths = {name: params.text.evaluation.span if name == "area" else 1.0 for name in MEASURES}
     return trials.assign(**{name: trials[name].mask(trials["last"], guess * widths[name]) for name in MEASURES})
 
 

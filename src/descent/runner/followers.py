@@ -7,7 +7,7 @@ from descent.cells import Cell
 from descent.components import load
 from descent.errors import UserError
 from descent.runner import store
-from descent.runner.items import Rounds
+from descent.runner.items import Rounds, next_round
 from descent.runner.stored import Stored
 from descent.training.arm import Setting
 
@@ -32,10 +32,7 @@ def in_turn(rounds: Callable[[], Rounds], others: Collection[Cell], followers: d
     while settings:
         names = yield settings
         trained |= names
-        try:
-            settings = asked.send(names)
-        except StopIteration:
-            settings = None
+        settings = next_round(asked, names)
     known = {cell: setting for cell, setting in followers.items() if twin(cell) in trained}
     yield {cell: _following(setting, trained[twin(cell)]) for cell, setting in known.items()}
 

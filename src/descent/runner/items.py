@@ -100,7 +100,7 @@ def train(label: str, items: Sequence[Item]) -> None:
             _train_missing(items, asked, found, bar)
             for known, own in zip(names, found, strict=True):
                 known.update(own)
-            asked = [_next(each, own) if own else None for each, own in zip(rounds, found, strict=True)]
+            asked = [next_round(each, own) if own else None for each, own in zip(rounds, found, strict=True)]
         folders: dict[Path, dict[Cell, str]] = {}
         for item, known in zip(items, names, strict=True):
             folders[item.runs] = folders.get(item.runs, {}) | known
@@ -112,7 +112,8 @@ def _named(item: Item, settings: dict[Cell, Setting]) -> dict[Cell, str]:
     return {cell: item.fingerprint(cell, setting) for cell, setting in settings.items()}
 
 
-def _next(rounds: Rounds, names: dict[Cell, str]) -> dict[Cell, Setting] | None:
+def next_round(rounds: Rounds, names: dict[Cell, str]) -> dict[Cell, Setting] | None:
+    """The round after the one whose cells have these names; None where it was the last."""
     try:
         return rounds.send(names)
     except StopIteration:
