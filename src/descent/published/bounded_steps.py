@@ -14,7 +14,7 @@ from descent.analysis.lost import truth
 from descent.analysis.wording import gain
 from descent.components import TASKS
 from descent.config import Params
-from descent.published import comparable, files
+from descent.published import files, shape
 from descent.published.markdown import linked, pipe
 from descent.study import RATE, Study
 
@@ -103,8 +103,8 @@ def _said(
         "epochs": own.epochs(model, times),
         "bounded": own.model_settings(model, arm).get("step") == "current",
         "threshold_of": own.model_settings(model, arm).get("threshold_of", "codes"),
-        "alike": comparable.shape(own, dataset, model, arm, digests, but=("step", "threshold_of")),
-        "solver": json.dumps(comparable.without(own.objective(arm, dataset, model), "lr", "R0"), sort_keys=True),
+        "alike": shape.shape(own, dataset, model, arm, digests, but=("step", "threshold_of")),
+        "solver": json.dumps(shape.without(own.objective(arm, dataset, model), "lr", "R0"), sort_keys=True),
     }
 
 

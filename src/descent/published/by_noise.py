@@ -14,7 +14,7 @@ from descent.analysis.wording import signed, unit_of
 from descent.cells import headline
 from descent.components import TASKS
 from descent.config import Params
-from descent.published import again, each_part, files, parts
+from descent.published import counting, each_part, files, parts
 from descent.published.markdown import pipe
 
 NAME = "levels"
@@ -34,7 +34,7 @@ def found(folders: Sequence[Path], params: Params) -> pd.DataFrame:
         return pd.DataFrame(columns=[*SETTING, "experiment", "gamma", "gain"])
     rows = pd.concat(tables, ignore_index=True)
     rows = rows[rows["experiment"].isin(TASKS) & (rows["arm"] == params.comparison.ours)]
-    return again.without(parts.replaced(folders), rows.dropna(subset="gain"))
+    return counting.without(parts.replaced(folders), rows.dropna(subset="gain"))
 
 
 def tables(rows: pd.DataFrame, params: Params) -> str:
@@ -76,7 +76,7 @@ def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame, params:
         claim = CLAIMS[row["claim"]]
         if claim.kind != "gain" or claim.experiment not in TASKS:
             continue
-        places = each_part.resting(card[card["claim"] == row["claim"]], models)
+        places = each_part.places_behind(card[card["claim"] == row["claim"]], models)
         own = select(rows, experiment=claim.experiment)
         own = own.loc[[place in places for place in tuples(own, PLACE)]]
         own = own[np.isclose(own["eps"].astype(float), headline(params, claim.experiment))]

@@ -60,7 +60,7 @@ def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, p
     Args:
         card, models: the primary claims, and each on each model alone (scorecard.by_model).
     """
-    places = resting(card[card["claim"].str.startswith("video")], models)
+    places = places_behind(card[card["claim"].str.startswith("video")], models)
     gone = parts.replaced(folders) if len(folders) > 1 else set()
     asked = []
     for number, folder in enumerate(folders):
@@ -77,7 +77,7 @@ def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, p
     return f"{head}: {listed(asked)}." if asked else ""
 
 
-def resting(card: pd.DataFrame, models: pd.DataFrame) -> set[tuple[str, str]]:
+def places_behind(card: pd.DataFrame, models: pd.DataFrame) -> set[tuple[str, str]]:
     """The data sets and models that the tested claims of a card rest on.
 
     Args:
@@ -102,7 +102,7 @@ def _tested(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 def _aside(folders: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     """The claims that rest on what another run replaces."""
-    gone_of = parts.gone(folders) if len(folders) > 1 else {}
+    gone_of = parts.replaced_by_claim(folders) if len(folders) > 1 else {}
     for number, folder in enumerate(folders):
         for row in _tested(folder):
             gone = {(data, model) for data, model, part in gone_of.get(row["claim"], ()) if part == number}

@@ -90,7 +90,7 @@ def across(cells: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame, params
     if not own:
         return ""
     pairs = paired(cells, params, MEASURES | EVERY)
-    places = each_part.resting(tested[tested["claim"] == own[0]], models)
+    places = each_part.places_behind(tested[tested["claim"] == own[0]], models)
     pairs = pairs.loc[[place in places for place in tuples(pairs, PLACE)]]
     pairs = pairs[np.isclose(pairs["eps"].astype(float), headline(params, "video"))]
     if pairs.empty:

@@ -19,7 +19,7 @@ from descent.analysis.select import select
 from descent.analysis.verdicts import Estimate, student, trimmed
 from descent.analysis.wording import gain, signed
 from descent.config import Params
-from descent.published import comparable, files, gains
+from descent.published import files, gains, shape
 from descent.published.markdown import anchor, linked, listed, pipe
 
 VIDEO = "video"
@@ -172,7 +172,7 @@ def _otherwise(run: Path, counts: Path, dataset: str, model: str, params: Params
     for folder in (run, counts):
         own = files.params(folder)
         digests = files.digests(folder)
-        shapes = [comparable.shape(own, dataset, model, arm, digests) for arm in (ours, plain)]
+        shapes = [shape.shape(own, dataset, model, arm, digests) for arm in (ours, plain)]
         alike = (shapes, own.epochs(model, 1.0), own.objective(plain, dataset, model))
         told.append((alike, own.objective(ours, dataset, model)))
     (alike, mine), (others, theirs) = told

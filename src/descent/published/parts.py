@@ -21,7 +21,7 @@ from descent.analysis.preconditions import NOTHING
 from descent.analysis.select import select
 from descent.components import TASKS
 from descent.errors import UserError
-from descent.published import again, alike, files
+from descent.published import counting, files, same_measures
 from descent.study import LONGER
 
 
@@ -41,10 +41,10 @@ def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
     for claim, told in facts.groupby("claim", sort=False):
         own = pairs[pairs["claim"] == claim]
         gone = _gone(str(claim), own, trained, folders)
-        judged.append(left := _matched(again.without(gone, own), again.without(gone, told)))
+        judged.append(left := _matched(counting.without(gone, own), counting.without(gone, told)))
         holding = sorted(set(left["part"]))
         if len(holding) > 1 or (holding and gone):
-            alike.check(str(claim), left, folders)
+            same_measures.check(str(claim), left, folders)
             found += _facts(told, left, own)
         else:
             found += _of_one(told, holding)
@@ -68,9 +68,9 @@ def resting(folders: Sequence[Path]) -> list[Path]:
             told = facts[facts["claim"] == name]
             gone = _gone(name, own, trained, folders)
             passing = told[(told["model"] != WHOLE) & (told["why"] == "")]
-            found |= set(again.without(gone, passing)["part"])
-            counting = again.without(gone, own)[[*PLACE, "part"]].drop_duplicates()
-            winners = {(row.dataset, row.model): row.part for row in counting.itertuples()}
+            found |= set(counting.without(gone, passing)["part"])
+            left = counting.without(gone, own).drop_duplicates([*PLACE, "part"])
+            winners = {(row.dataset, row.model): row.part for row in left.itertuples()}
             places |= {(part, winners[data, model]) for data, model, part in gone}
     while more := {winner for part, winner in places if part in found} - found:
         found |= more
@@ -125,7 +125,7 @@ def cells(folders: Sequence[Path]) -> pd.DataFrame:
     return _stacked([*map(files.cells, folders)])
 
 
-def counting(folders: Sequence[Path]) -> pd.DataFrame:
+def counted(folders: Sequence[Path]) -> pd.DataFrame:
     """`cells` without a grid's, and those of twice its epochs, that are `replaced`; other studies' cells stay, as
     what a claim says of a study lies in one part.
 
@@ -134,7 +134,7 @@ def counting(folders: Sequence[Path]) -> pd.DataFrame:
     """
     found = cells(folders)
     of_grid = found["experiment"].isin(TASKS) | found["experiment"].str.startswith(LONGER)
-    left = again.without(replaced(folders), found[of_grid])
+    left = counting.without(replaced(folders), found[of_grid])
     return pd.concat([left, found[~of_grid]]).sort_index()
 
 
@@ -146,10 +146,10 @@ def replaced(folders: Sequence[Path]) -> set[tuple[str, str, int]]:
     """
     found = cells(folders)
     grid = found[found["experiment"].isin(TASKS) & found["trained"]]
-    return again.replaced(grid, grid, folders)
+    return counting.replaced(grid, grid, folders)
 
 
-def gone(folders: Sequence[Path]) -> dict[str, set[tuple[str, str, int]]]:
+def replaced_by_claim(folders: Sequence[Path]) -> dict[str, set[tuple[str, str, int]]]:
     """`replaced`, by claim, of what each rests on: a part that lacks a claim's cells takes no other's place in it.
 
     Raises:
@@ -163,7 +163,7 @@ def gone(folders: Sequence[Path]) -> dict[str, set[tuple[str, str, int]]]:
 def _gone(
     claim: str, pairs: pd.DataFrame, trained: pd.DataFrame, folders: Sequence[Path]
 ) -> set[tuple[str, str, int]]:
-    return again.replaced(pairs, trained[trained["experiment"] == CLAIMS[claim].experiment], folders)
+    return counting.replaced(pairs, trained[trained["experiment"] == CLAIMS[claim].experiment], folders)
 
 
 def _of_one(told: pd.DataFrame, holding: Sequence[int]) -> list[dict]:

@@ -13,7 +13,7 @@ from descent.config import Params
 from descent.figures.beyond import fig_forest
 from descent.figures.parts import style
 from descent.io.folders import write_text
-from descent.published import files, first_screen, otherwise, parts, runs
+from descent.published import files, otherwise, parts, readme_pages, runs_page
 
 CLAIMS, AVERAGES, FOREST, VERDICTS = "claims.csv", "sensitivity.csv", "fig_forest.png", "fig_verdicts.png"
 
@@ -56,7 +56,7 @@ def write(root: Path, params: Params) -> str | None:
     folders, others = parted(root, params.profile)
     pairs, facts = parts.joined(folders) if folders else (pd.DataFrame(), pd.DataFrame())
     found = otherwise.beside(pairs, facts, folders, others, params) if folders else {}
-    write_text(root / runs.PAGE, runs.page(folders, others, otherwise.tables(found, params), params))
+    write_text(root / runs_page.PAGE, runs_page.page(folders, others, otherwise.tables(found, params), params))
     if not folders:
         return None
     card = scorecard.judged(pairs, facts)
@@ -67,6 +67,6 @@ def write(root: Path, params: Params) -> str | None:
     style.save(fig_forest.brief(card, params), root / VERDICTS)
     averages = sensitivity.table(pairs, facts)
     csv_files.write(root / AVERAGES, averages)
-    told = first_screen.Programme(params, folders, others, card, models, averages, parts.counting(folders))
-    write_text(root / first_screen.PARTS, first_screen.behind(told))
-    return first_screen.first_screen(told, otherwise.sentence(found, f"{root.as_posix()}/{runs.PAGE}"))
+    told = readme_pages.Verdicts(params, folders, others, card, models, averages, parts.counted(folders))
+    write_text(root / readme_pages.PARTS, readme_pages.behind(told))
+    return readme_pages.first_screen(told, otherwise.sentence(found, f"{root.as_posix()}/{runs_page.PAGE}"))

@@ -29,7 +29,7 @@ def test_what_two_parts_trained_for_as_long_is_refused(results: pd.DataFrame, tm
     with pytest.raises(UserError, match=match):
         parts.joined(folders)
     with pytest.raises(UserError, match=match):
-        parts.counting(folders)
+        parts.counted(folders)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_the_part_that_trained_a_model_for_longer_counts_in_its_place(
     whole = pd.concat([kept, new], ignore_index=True) if longer == "second" else old
     expected = scorecard.scorecard(whole, real_params()).set_index("claim")
     pd.testing.assert_frame_equal(judged(folders), expected)
-    counted = parts.counting(folders)
+    counted = parts.counted(folders)
     of_dust = counted[(counted["model"] == "dust_shared") & counted["trained"]]
     assert set(of_dust["part"]) == {1 if longer == "second" else 0}
     assert set(counted[counted["model"] == "ut"]["part"]) == {0}

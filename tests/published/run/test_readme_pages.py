@@ -11,7 +11,7 @@ from descent.analysis.claims import CLAIMS
 from descent.analysis.summary import cells_table
 from descent.analysis.wording import UNKNOWN
 from descent.config import Params
-from descent.published import each_part, first_screen, trained
+from descent.published import each_part, readme_pages, trained
 from tests.fakes.cards import card
 from tests.fakes.results import fake_params
 from tests.fakes.runs import AVERAGES, MODELS, part
@@ -28,15 +28,15 @@ def publish(folder: Path, margin: float = 0.0) -> None:
     (folder / "params.yaml").write_text(yaml.safe_dump(params))
 
 
-def programme(
+def verdicts_of(
     params: Params,
     rows: pd.DataFrame,
     made_up: pd.DataFrame,
     folder: Path,
     apart: Sequence[Path] = (),
     models: pd.DataFrame = MODELS,
-) -> first_screen.Programme:
-    return first_screen.Programme(
+) -> readme_pages.Verdicts:
+    return readme_pages.Verdicts(
         params, [folder], apart, rows, models, AVERAGES, cells_table(made_up, params).assign(part=0)
     )
 
@@ -44,12 +44,12 @@ def programme(
 def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     if not folder.exists():
         publish(folder)
-    return first_screen.first_screen(programme(params, rows, made_up, folder), "")
+    return readme_pages.first_screen(verdicts_of(params, rows, made_up, folder), "")
 
 
 def behind(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     rows.to_csv(folder / "claims.csv")
-    return first_screen.behind(programme(params, rows, made_up, folder))
+    return readme_pages.behind(verdicts_of(params, rows, made_up, folder))
 
 
 def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
@@ -90,7 +90,7 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     none = screen(params, card().assign(verdict="not tested"), made_up, folder)
     assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
     assert "Tested:" not in none
-    beside = first_screen.first_screen(programme(params, card(), made_up, folder), "solved")
+    beside = readme_pages.first_screen(verdicts_of(params, card(), made_up, folder), "solved")
     assert beside.index("| claim |") < beside.index("\n\n- solved\n- Every layer lowers")
 
 
@@ -112,13 +112,13 @@ def test_what_is_behind_the_verdicts_says_how_they_were_solved_and_what_is_count
     hidden = part(told, "What their means hide").strip()
     assert hidden.startswith("- **Models that a precondition keeps out**") and hidden.count("\n") == 0
     assert part(told, "The primary claims").strip().endswith("](fig_forest.png)")
-    assert first_screen.UNCOUNTED not in told
+    assert readme_pages.UNCOUNTED not in told
     (apart := tmp_path / "small-2").mkdir()
     (apart / "params.yaml").write_text((folder / "params.yaml").read_text())
     card().assign(verdict="not tested").to_csv(apart / "claims.csv")
     MODELS.to_csv(apart / "models.csv")
-    beside = first_screen.behind(programme(params, card(), made_up, folder, apart=[apart]))
-    assert first_screen.UNCOUNTED in part(beside, "Descent")
+    beside = readme_pages.behind(verdicts_of(params, card(), made_up, folder, apart=[apart]))
+    assert readme_pages.UNCOUNTED in part(beside, "Descent")
 
 
 def test_a_margin_beyond_alpha_is_told_of_what_tested_claims_rest_on(
@@ -215,7 +215,7 @@ def test_a_claim_that_several_models_could_not_test_names_how_many_and_where_to_
     one = screen(params, rows, made_up, folder)
     assert "**not tested** (DUST failed; UT failed)" in one and "meets the preconditions" not in one
     both = MODELS.assign(why="failed")
-    several = first_screen.first_screen(programme(params, rows, made_up, folder, models=both), "")
+    several = readme_pages.first_screen(verdicts_of(params, rows, made_up, folder, models=both), "")
     row = next(line for line in several.splitlines() if line.startswith(f"| {CLAIMS['video_ood'].short} |"))
     assert row.endswith(f"(none of its 2 models meets the preconditions, [why]({tmp_path}/README.md)) |")
     assert "meets the preconditions" not in screen(params, rows, made_up, folder), (

@@ -62,15 +62,15 @@ judged: [PROTOCOL.md](PROTOCOL.md); the numbers: `claims.csv` and `sensitivity.c
 
 
 @dataclass(frozen=True)
-class Programme:
-    """What all published parts of a profile say.
+class Verdicts:
+    """The verdicts on all published parts of a profile, and what they were judged from.
 
     Attributes:
         folders: of the parts that are judged together, relative to the README; beside them protocol and pictures.
         apart: of the runs that are judged alone.
         card, models: the scorecard, and its claims on each model alone.
         averages: what it was judged from, by other averages (sensitivity.table).
-        cells: those of the parts that are judged together (parts.counting).
+        cells: those of the parts that are judged together (parts.counted).
     """
 
     params: Params
@@ -92,9 +92,9 @@ class Programme:
         return self.models[self.models["claim"].str.startswith(tuple(self.primary["claim"]))]
 
     @property
-    def resting(self) -> set[tuple[str, str]]:
+    def places_behind(self) -> set[tuple[str, str]]:
         """The data sets and models that their verdicts rest on."""
-        return each_part.resting(self.primary, self.own)
+        return each_part.places_behind(self.primary, self.own)
 
     @cached_property
     def levels(self) -> pd.DataFrame:
@@ -102,7 +102,7 @@ class Programme:
         return by_noise.found(self.folders, self.params)
 
 
-def first_screen(told: Programme, otherwise: str) -> str:
+def first_screen(told: Verdicts, otherwise: str) -> str:
     """How many primary claims are reproduced; a picture of them, the verdicts with a legend, what their means hide
     first (depths, test noise, the measure, another solver), whether the loss descends, and the scope.
 
@@ -115,7 +115,7 @@ def first_screen(told: Programme, otherwise: str) -> str:
         by_noise.across(told.levels, primary, own, params),
         gray_levels.across(told.cells, primary, own, params),
         otherwise,
-        trained.descent(told.cells, told.resting, params),
+        trained.descent(told.cells, told.places_behind, params),
     ]
     paragraphs = [
         _outcome(primary),
@@ -130,7 +130,7 @@ def first_screen(told: Programme, otherwise: str) -> str:
     return "\n\n".join(filter(None, paragraphs))
 
 
-def behind(told: Programme) -> str:
+def behind(told: Verdicts) -> str:
     """The page beside the published runs: the verdicts in full and what their means hide (settings, margins,
     models left out, other shifts), descent and constraints, each model alone, each run, gains at one learning
     rate, other averages and each setting, errors by test noise and in gray levels."""
@@ -160,7 +160,7 @@ def behind(told: Programme) -> str:
     return "\n\n".join(["# What the verdicts rest on", REASONS.format(profile=params.profile), *texts]) + "\n"
 
 
-def _hidden(told: Programme) -> Iterable[str]:
+def _hidden(told: Verdicts) -> Iterable[str]:
     """What the means of the verdicts hide, a sentence each."""
     said = [
         judged.apart(told.primary, told.averages, told.params),
@@ -172,10 +172,10 @@ def _hidden(told: Programme) -> Iterable[str]:
     return filter(None, said)
 
 
-def _held_to(told: Programme, solved: pd.DataFrame) -> Iterable[str]:
+def _held_to(told: Verdicts, solved: pd.DataFrame) -> Iterable[str]:
     """How the constraints were asked for and how they hold, a paragraph or table each."""
     yield trained.held_in_all(solver.by_setting(trained.each_once(told.cells), told.params), told.params)
-    yield trained.solvers(told.folders, told.resting, told.params)
+    yield trained.solvers(told.folders, told.places_behind, told.params)
     yield trained.constraints(solver.by_tolerance(told.cells, told.params), told.params)
     yield trained.holding(solved, told.params)
 
@@ -187,7 +187,7 @@ def _others(card: pd.DataFrame) -> str:
     return f"{told}\n\n{FEW}" if shares.any() else told
 
 
-def _published(told: Programme) -> str:
+def _published(told: Verdicts) -> str:
     """How many there are, and what of them no longer counts where another run holds it too."""
     folders = told.folders
     gone = sorted(parts.replaced(folders)) if len(folders) > 1 else []
@@ -219,12 +219,12 @@ def _outcome(primary: pd.DataFrame) -> str:
     )
 
 
-def _scope(told: Programme) -> str:
+def _scope(told: Verdicts) -> str:
     """The models and data sets that the verdicts rest on, with the runs that trained them."""
     grid = told.cells[told.cells["experiment"].isin(TASKS)]
     part_of = grid.groupby(PLACE)["part"].first().to_dict()
     sets: dict[str, list[str]] = {}
-    for dataset, model in sorted(told.resting, key=lambda place: place[::-1]):
+    for dataset, model in sorted(told.places_behind, key=lambda place: place[::-1]):
         name = told.params.label(dataset)
         if (part := part_of.get((dataset, model))) is not None:  # a claim may rest on a study alone
             folder = told.folders[part]

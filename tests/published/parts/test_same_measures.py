@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from descent.errors import UserError
-from descent.published import alike, parts, run_folder
+from descent.published import parts, run_folder, same_measures
 from tests.fakes.evidence import real_params
 from tests.fakes.parts import two
 
@@ -42,10 +42,10 @@ def test_claims_about_shifts_alone_ask_for_the_same_shifts_and_of_one_model(
     folders = [tmp_path / "one", tmp_path / "other"]
     of_one = pd.DataFrame({"part": [0, 1], "model": ["ut_text", "ut_text"], "dataset": "imdb"})
     of_two = pd.DataFrame({"part": [0, 1], "model": ["ut_text", "distilbert"], "dataset": "imdb"})
-    alike.check("text_ood", of_one, folders)
-    alike.check("text_shifts", of_two, folders)
+    same_measures.check("text_ood", of_one, folders)
+    same_measures.check("text_shifts", of_two, folders)
     with pytest.raises(UserError, match=f"pairs of text_shifts and differ in {key}: publish"):
-        alike.check("text_shifts", of_one, folders)
+        same_measures.check("text_shifts", of_one, folders)
 
 
 def test_frames_of_unlike_sizes_are_refused_of_one_model_alone(tmp_path: Path) -> None:
@@ -59,9 +59,9 @@ def test_frames_of_unlike_sizes_are_refused_of_one_model_alone(tmp_path: Path) -
         (tmp_path / name / "params.yaml").write_text(run_folder.parameters(real_params(changes)))
     folders = [tmp_path / "one", tmp_path / "other"]
     two_models = pd.DataFrame({"part": [0, 1], "model": ["ut", "dust_shared"], "dataset": "ucsd"})
-    alike.check("video_ood", two_models, folders)
+    same_measures.check("video_ood", two_models, folders)
     with pytest.raises(UserError, match=r"pairs of video_ood and differ in video\.frame: publish"):
-        alike.check("video_ood", two_models.assign(model="ut"), folders)
+        same_measures.check("video_ood", two_models.assign(model="ut"), folders)
 
 
 def test_a_data_set_is_tested_on_the_same_items_by_all_that_hold_it(tmp_path: Path) -> None:
@@ -72,9 +72,9 @@ def test_a_data_set_is_tested_on_the_same_items_by_all_that_hold_it(tmp_path: Pa
         (tmp_path / name / "params.yaml").write_text(run_folder.parameters(real_params(changes)))
     folders = [tmp_path / "one", tmp_path / "other"]
     apart = pd.DataFrame({"part": [0, 1], "model": ["ut_text", "roberta"], "dataset": ["imdb", "mnli"]})
-    alike.check("text_ood", apart, folders)
+    same_measures.check("text_ood", apart, folders)
     with pytest.raises(UserError, match=r"text_ood and differ in profiles\.demo\.data\.imdb\.test_skip: publish"):
-        alike.check("text_ood", apart.assign(dataset="imdb"), folders)
+        same_measures.check("text_ood", apart.assign(dataset="imdb"), folders)
 
 
 def test_a_model_is_tested_on_one_copy_of_a_data_set_by_all_that_hold_it(tmp_path: Path) -> None:
@@ -85,8 +85,8 @@ def test_a_model_is_tested_on_one_copy_of_a_data_set_by_all_that_hold_it(tmp_pat
         if digests:
             (tmp_path / name / "data.sha256").write_text(digests)
     folders = [tmp_path / name for name in ("one", "other", "older")]
-    alike.check("video_ood", pd.DataFrame({"part": [0, 1, 2], "model": "ut", "dataset": "ucsd"}), folders)
+    same_measures.check("video_ood", pd.DataFrame({"part": [0, 1, 2], "model": "ut", "dataset": "ucsd"}), folders)
     apart = pd.DataFrame({"part": [0, 1], "model": ["ut", "dust"], "dataset": "avenue"})
-    alike.check("video_ood", apart, folders)
+    same_measures.check("video_ood", apart, folders)
     with pytest.raises(UserError, match=r"made from other copies of avenue \(data\.sha256\): publish one"):
-        alike.check("video_ood", apart.assign(model="ut"), folders)
+        same_measures.check("video_ood", apart.assign(model="ut"), folders)
