@@ -61,7 +61,7 @@ def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, p
         card, models: the primary claims, and each on each model alone (scorecard.by_model).
     """
     places = places_behind(card[card["claim"].str.startswith("video")], models)
-    gone = parts.replaced(folders) if len(folders) > 1 else set()
+    gone = parts.replaced(folders)
     asked = []
     for number, folder in enumerate(folders):
         own = files.cells(folder)
@@ -102,7 +102,7 @@ def _tested(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 def _aside(folders: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     """The claims that rest on what another run replaces."""
-    gone_of = parts.replaced_by_claim(folders) if len(folders) > 1 else {}
+    gone_of = parts.replaced_by_claim(folders)
     for number, folder in enumerate(folders):
         for row in _tested(folder):
             gone = {(data, model) for data, model, part in gone_of.get(row["claim"], ()) if part == number}

@@ -190,7 +190,7 @@ def _others(card: pd.DataFrame) -> str:
 def _published(told: Verdicts) -> str:
     """How many there are, and what of them no longer counts where another run holds it too."""
     folders = told.folders
-    gone = sorted(parts.replaced(folders)) if len(folders) > 1 else []
+    gone = sorted(parts.replaced(folders))
     words = [told.params.in_words(f"{model} on {data} in {folders[n].name}") for data, model, n in gone]
     left = f" Not counted in what a longer or better tuned run holds too: {listed(words)}." if gone else ""
     alone = f", and {number_of(len(told.apart), 'run')} judged alone" if told.apart else ""

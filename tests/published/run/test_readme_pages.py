@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from descent.analysis import effects, grounds
 from descent.analysis.claims import CLAIMS
 from descent.analysis.summary import cells_table
 from descent.analysis.wording import UNKNOWN
@@ -16,12 +17,16 @@ from tests.fakes.cards import card
 from tests.fakes.results import fake_params
 from tests.fakes.runs import AVERAGES, MODELS, part
 
+CELL = {"experiment": "video", "dataset": "ucsd", "model": "ut", "varied": "", "trained": True, "epoch": 1}
+
 
 def publish(folder: Path, margin: float = 0.0) -> None:
     """What the first screen reads in the folder of a part: which cells it has, and the margin they trained to."""
     folder.mkdir(exist_ok=True)
-    cells = [{"experiment": "video", "dataset": name, "model": "ut", "varied": ""} for name in ("avenue", "ucsd")]
-    pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
+    pd.DataFrame([CELL | {"dataset": name} for name in ("avenue", "ucsd")]).to_csv(
+        folder / "cells.csv", index=False
+    )
+    grounds.save(pd.DataFrame(columns=effects.COLUMNS), pd.DataFrame(columns=grounds.FACTS), folder)
     arms = {"constrained": {"margin": margin, "dual_optimizer": "nupi", "dual_lr": 0.01}}
     params = fake_params({"profiles.demo.video.models.ut.arms": arms}).model_dump(mode="json")
     del params["components"]
@@ -134,8 +139,7 @@ def test_the_margin_of_a_model_that_is_like_another_is_its_own_or_that_of_the_ob
     """`dust_shared` has no budget of its own in this profile: what counts for it is that of `dust`."""
     folder = tmp_path / "small-1"
     publish(folder)
-    cells = [{"experiment": "video", "dataset": "ucsd", "model": "dust_shared", "varied": ""}]
-    pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
+    pd.DataFrame([CELL | {"model": "dust_shared"}]).to_csv(folder / "cells.csv", index=False)
     params = fake_params({"objectives.constrained.margin": 0.07}).model_dump(mode="json")
     del params["components"]
     (folder / "params.yaml").write_text(yaml.safe_dump(params))
