@@ -13,14 +13,7 @@ PLACE = ["dataset", "model"]  # all cells of a model on a data set, which a clai
 PAIR = [*SETTING, "seed"]  # two cells that differ by their arm alone
 VARIANT = [*SETTING, "varied"]  # the pairs of a setting, with one value of what a study varies
 IDENTITY = CELL[1:]  # a cell's rows, of whatever profile
-SEEDLESS = [
-    "dataset",
-    "model",
-    "arm",
-    "layers",
-    "eps",
-    "varied",
-]  # an experiment's cells that differ by their seed
+SEEDLESS = ["dataset", "model", "arm", "layers", "eps", "varied"]  # cells that differ by their seed
 
 
 def tuples(rows: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[Any, ...]]:

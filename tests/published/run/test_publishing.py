@@ -142,7 +142,8 @@ def test_a_part_that_is_judged_alone_is_told_whatever_its_profile_and_begins_no_
             assert programme.leading(run_folder.ROOT, alone) is None
     (second,) = {*Path("data/evidence").glob("small-*")} - {first}
     assert "old words" not in Path("README.md").read_text()
-    assert f"[{first.name}](" in (run_folder.ROOT / "README.md").read_text()
+    assert "1 run judged together, and 1 run judged alone: [" in (run_folder.ROOT / "README.md").read_text()
+    assert f"[{first.name}](" in (run_folder.ROOT / "RUNS.md").read_text()
     other = params.model_copy(update={"profile": "paper"})
     assert programme.parted(run_folder.ROOT, "small") == ([second], [first])
     assert programme.parted(run_folder.ROOT, "paper") == ([], [first])
