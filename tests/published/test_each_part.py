@@ -33,11 +33,13 @@ def test_what_another_part_replaces_is_told_of_its_data_set_and_counted_no_more(
 ) -> None:
     rows = Made().video(models=("ut",), layers=(3,)).table()
     folders = [published(tmp_path / "small-1", rows), tmp_path / "small-2"]
-    monkeypatch.setattr(parts, "gone", lambda folders: {})
+    monkeypatch.setattr(parts, "replaced_by_claim", lambda folders: {})
     whole = each_part.table(folders, [], real_params())
     assert whole.count("| small-1 |") == 6, "two claims, of all data sets and of each"
     assert ", not counted" not in whole
-    monkeypatch.setattr(parts, "gone", lambda folders: {claim: {("ucsd", "ut", 0)} for claim in SHOWN})
+    monkeypatch.setattr(
+        parts, "replaced_by_claim", lambda folders: {claim: {("ucsd", "ut", 0)} for claim in SHOWN}
+    )
     told = each_part.table(folders, [], real_params()).splitlines()
     marked = [line for line in told if line.endswith(", not counted |")]
     assert len(marked) == 4, "two claims, of all data sets, and of UCSD"
