@@ -21,6 +21,7 @@ BRIEF = {
     "are trials of a search": "seeds are trials",
     "unequal trials": "unequal trials",
     "tried unlike": "unequal trials",
+    "seeds that pairs have": "rates tried on the seeds compared",
     "tried with": "unequal trials",
     "capacity": "unequal capacity",
     UNKNOWN_SIZE: "size unknown",

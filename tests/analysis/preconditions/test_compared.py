@@ -85,6 +85,7 @@ def test_arms_that_were_not_tuned_alike(results: pd.DataFrame) -> None:
     assert why(pd.concat([results, tried, more]), "video_ood") == unequal
     paired = "rates of ut were tried with seeds that pairs have: 0"
     assert why(pd.concat([results, tried.assign(seed=0)]), "video_ood") == paired
+    assert in_brief(paired) == "rates tried on the seeds compared"
 
 
 def test_trials_of_a_search_are_no_seeds(text: pd.DataFrame) -> None:
