@@ -127,9 +127,9 @@ def test_a_shift_that_does_not_tell_has_a_dagger_and_is_named_below_the_map() ->
     named = shown[("", "shift")].tolist()
     assert named == [style.name(SHIFTS[0]), f"{style.name(STILL)}†", "**mean over shifts**"]
     assert table_shifts.SILENT in table_shifts.notes(table, params)
-    below = [axes.get_xlabel() for axes in shift_map.render(rows, params, "video", "%").axes]
+    below = [axes.get_xlabel() for axes in shift_map.render(rows, params, "video").axes]
     assert f"not in the mean: {style.name(STILL)}" in below
     change(rows, clean, model="ut", metric="rmse", shift=SHIFTS[0])
     shown = table_shifts.display(table_shifts.build(rows, params), params)
     assert all(name.endswith("†") for name in shown[("", "shift")])
-    assert any("of all" in axes.get_xlabel() for axes in shift_map.render(rows, params, "video", "%").axes)
+    assert any("of all" in axes.get_xlabel() for axes in shift_map.render(rows, params, "video").axes)

@@ -77,10 +77,10 @@ def end_by(cause: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     tally = SimpleNamespace(total=SimpleNamespace(remote=lambda: "total"))
     monkeypatch.setattr(cluster.Tally, "bind", lambda ray: tally)
 
-    def get(asked: object) -> int:
+    def get(asked: object) -> tuple[int, int]:
         if asked == "stack":
             raise TaskError(cause)
-        return 0
+        return 0, 0
 
     handle = SimpleNamespace(remote=lambda *words: "stack", options=lambda **words: handle)
     kinds = SimpleNamespace(RayTaskError=TaskError, RayError=TaskError)

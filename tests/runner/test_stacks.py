@@ -100,11 +100,12 @@ def test_a_stacks_seconds_are_all_of_its_epochs_also_beside_a_lost_cell(
     monkeypatch.setattr(stacks, "train_stack", lambda *_: run)
     recipe = Recipe(nn.Identity, list, 4, "final", 0.0, small_params().training, torch.device("cpu"))
     names = {cell: f"{number:032d}" for number, cell in enumerate(cells)}
-    told: list[int] = []
-    stacks.work(names, recipe, {cell: asked(values=None) for cell in cells}, cells, told.append)
+    told: list[tuple] = []
+    settings = {cell: asked(values=None) for cell in cells}
+    stacks.work(names, recipe, settings, cells, lambda *own: told.append(own))
     records = [json.loads((store.folder(name) / "cell.json").read_text()) for name in names.values()]
     assert [record["made_by"]["seconds"] for record in records] == [40.0, 40.0]
     assert [record["diverged"] for record in records] == [False, True]
     histories = [pd.read_csv(store.folder(name) / "history.csv") for name in names.values()]
     assert [log["epoch"].max() for log in histories] == [4, 3]
-    assert sum(told) == 4 * stacks.PARTS * len(cells)
+    assert told == [(4 * stacks.PARTS * len(cells), True)], "no epoch of it was seen here"

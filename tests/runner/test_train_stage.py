@@ -155,7 +155,10 @@ def test_a_stack_that_did_not_fit_is_begun_in_smaller_ones_where_the_limit_was_l
     assert len(trained) == 4 and not list((store.root() / "stacks").iterdir()), "the large one is closed"
 
 
-def test_progress_is_told_within_an_epoch_and_adds_up(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("inputs", [None, 1], ids=["several steps", "one step"])
+def test_progress_is_told_within_an_epoch_and_adds_up(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch, inputs: int | None
+) -> None:
     told: list[int] = []
 
     def run_all(jobs: list[Job], *others: object) -> None:
@@ -163,6 +166,7 @@ def test_progress_is_told_within_an_epoch_and_adds_up(prepared: Prepared, monkey
             job.work(job.stack, told.append)
 
     monkeypatch.setattr(items, "run_all", run_all)
-    train_cells(small_params({f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [], f"{BUDGET}.layers": [2]}), *ITEM)
+    budget = {f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [], f"{BUDGET}.layers": [2]}
+    train_cells(small_params(budget | ({f"{BUDGET}.epoch_inputs": inputs} if inputs else {})), *ITEM)
     assert sum(told) == len(ARMS) * 2 * stacks.PARTS and min(told) > 0
-    assert any(count < stacks.PARTS for count in told), "before an epoch has ended"
+    assert any(count < stacks.PARTS for count in told) == (inputs is None), "before an epoch has ended"

@@ -104,16 +104,16 @@ def _train(
     checkpoint: FileCheckpoint,
     progress: Callable[..., None],
 ) -> None:
-    done, one_at_a_time = 0, Lock()
+    begun, done, one_at_a_time = False, 0, Lock()
 
     def tell(parts: int) -> None:
-        nonlocal done
+        nonlocal begun, done
         with one_at_a_time:  # batches may be asked for on several threads
-            if done == 0 and parts >= PARTS:  # none was told within the first epoch: an earlier run has done these
+            if parts > done and not begun:  # where it begins: an earlier run has done these
                 progress(parts * len(stack), True)
             elif parts > done:
                 progress((parts - done) * len(stack))
-            done = max(done, parts)
+            begun, done = True, max(done, parts)
 
     def after_epoch(epoch: int, f: torch.Tensor) -> None:
         tell(epoch * PARTS)

@@ -94,7 +94,7 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")
     assert "Tested:" not in none
     beside = readme_pages.first_screen(verdicts_of(params, card(), made_up, folder), "solved")
-    assert beside.index("| claim |") < beside.index("\n\n- solved\n- Every layer lowers")
+    assert beside.index("| claim |") < beside.index("\n- solved\n- Every layer lowers")
 
 
 def test_what_is_behind_the_verdicts_says_how_they_were_solved_and_what_is_counted(
