@@ -114,6 +114,10 @@ def test_what_errors_themselves_say_is_the_trimmed_mean_over_the_same_settings_b
     interval = f"+0.0 ({signed(-half)} to {signed(half)}) %"
     assert f"the gain of *Video* is {interval}, by depth 4.0 / 2.0 / -2.0 / -40.0 % (L = 3 / 5 / 7 / 9)" in told
     assert f"in the paper's tables, the gain is {interval}" in told
+    assert "intervals over seeds alone)." in told
+    one = (cells["layers"] == 5) & (cells["seed"] == 1) & (cells["arm"] == "constrained")
+    lost = gray_levels.across(cells.assign(diverged=one), CARD, MODELS, fake_params())
+    assert "seeds alone, without 1 seed of which a cell is lost)" in lost
     assert gray_levels.across(cells, CARD.assign(verdict="not tested"), MODELS, fake_params()) == ""
     assert gray_levels.across(cells[cells["model"] == "dust"], CARD, MODELS, fake_params()) == ""
 

@@ -15,7 +15,7 @@ from descent.analysis.keys import PAIR, PLACE, SETTING, tuples
 from descent.analysis.lost import truth
 from descent.analysis.select import select
 from descent.analysis.verdicts import NOT_TESTED, student, trimmed
-from descent.analysis.wording import UNKNOWN, gain
+from descent.analysis.wording import UNKNOWN, gain, number_of
 from descent.cells import headline
 from descent.config import Params
 from descent.published import each_part, judged
@@ -79,7 +79,8 @@ def table(cells: pd.DataFrame, params: Params) -> str:
 def across(cells: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
     """In a sentence, what the tested gain of video and its price come to where errors are averaged and not their
     logarithms: the same trimmed mean over the same settings and seeds, with Student's interval; the gain by depth
-    too, and over all test noise. Empty where no gain was tested, or no pair is left of it.
+    too, and over all test noise; seeds of which a cell diverged are left out, and counted. Empty where no gain was
+    tested, or no seed is left of it.
 
     Args:
         cells: as of `paired`.
@@ -89,23 +90,28 @@ def across(cells: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame, params
     own = [name for name in tested["claim"] if (CLAIMS[name].kind, CLAIMS[name].experiment) == ("gain", "video")]
     if not own:
         return ""
-    pairs = paired(cells, params, MEASURES | EVERY)
     places = each_part.places_behind(tested[tested["claim"] == own[0]], models)
-    pairs = pairs.loc[[place in places for place in tuples(pairs, PLACE)]]
-    pairs = pairs[np.isclose(pairs["eps"].astype(float), headline(params, "video"))]
-    if pairs.empty:
+    cells = cells.loc[[place in places for place in tuples(cells, PLACE)]]
+    cells = cells[np.isclose(cells["eps"].astype(float), headline(params, "video"))]
+    pairs = paired(cells, params, MEASURES | EVERY)
+    ratios = pairs.pivot(index=SETTING, columns="seed", values=["ratio_out", "ratio_in", "ratio_all"]).dropna(
+        axis=1
+    )
+    if ratios.empty:
         return ""
-    ratios = pairs.pivot(index=SETTING, columns="seed", values=["ratio_out", "ratio_in", "ratio_all"])
     told = {}
     for word, sign in {"out": 1, "in": -1, "all": 1}.items():
-        by_seed = trimmed(sign * ratios[f"ratio_{word}"].dropna(axis=1).to_numpy())
+        by_seed = trimmed(sign * ratios[f"ratio_{word}"].to_numpy())
         told[word] = f"{gain(*student(by_seed), len(by_seed))} %"
+    every = select(cells, experiment="video", arm=params.comparison.ours)["seed"].nunique()
+    lost = every - len(by_seed)
+    aside = f", without {number_of(lost, 'seed')} of which a cell is lost" if lost else ""
     by_depth = judged.ranges(ratios["ratio_out"].mean(axis=1).rename("estimate").reset_index(), "percent")
     return (
         "**By the measure**: claims average logarithms, in which low noise counts as much as high. Of the mean "
         f"error in gray levels the gain of *{CLAIMS[own[0]].about}* is {told['out']}, by depth {by_depth}; the "
         f"price {told['in']}; over all test noise, as in the paper's tables, the gain is {told['all']} (intervals "
-        "over seeds alone)."
+        f"over seeds alone{aside})."
     )
 
 

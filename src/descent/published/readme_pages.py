@@ -41,7 +41,7 @@ MODELS = "the primary claims and each of their models: estimates with 95 % inter
 BRIEF = (
     "A gain is positive where constrained training is better, a price where it is worse (in the picture a price "
     "is drawn to the left); in brackets the 95 % interval over seeds and test items: of video blocks of frames of "
-    "three or four clips, so that it says nothing of other scenes. A mean over more than three settings is "
+    "a few clips, so that it says nothing of other scenes. A mean over more than three settings is "
     "trimmed: without the largest and smallest quarter. *In its tables*: the same trimmed mean of the paper's UT, "
     "which has as many weights either way, but over all test noise. *Matters*: fixed before the runs. "
     "*Reproduced*: a gain above zero and as "
