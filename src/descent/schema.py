@@ -143,6 +143,9 @@ class VideoBudget(Budget):
     epoch_inputs: Count | None
     validation_inputs: Count
     test_inputs: Count | None
+    optimizer: Literal["adam", "soap"] = (
+        "adam"  # of the weights; budgets published before there were two have none
+    )
 
 
 class Evaluation(Schema):

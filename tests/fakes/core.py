@@ -308,6 +308,7 @@ def fit(
         tolerance=made.tolerance,
         checkpoint=FileCheckpoint(checkpoint),
         progress=tell,
+        primal=made.primal,
     )
     return model, run
 

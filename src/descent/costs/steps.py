@@ -15,6 +15,7 @@ from descent.runner.items import Feed
 from descent.training.arm import Setting
 from descent.training.devices import UNRECORDED
 from descent.training.loop import Task
+from descent.training.optimizers import made
 from descent.training.step import Steps, primal_dual_step
 
 REPEATS = 3  # timed steps, after one that is not (on a GPU UNRECORDED + 1),
@@ -56,8 +57,7 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
     task = feed.task(stack)
     device = feed.device
     arm = load("arms", settings[0].arm).Arm([one.values for one in settings], stack[0].layers, device)
-    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[feed.primal.kind]
-    optimizer = kind(net.parameters(), lr=settings[0].lr, fused=True)
+    optimizer = made(feed.primal, net.parameters(), settings[0].lr, feed.training.betas)
     alive = torch.ones(len(stack), dtype=torch.bool, device=device)
     number = typical(feed, task)
     given = task.batch(0, number)

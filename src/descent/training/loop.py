@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from descent.training.arm import Base
 from descent.training.drawing import drawn_in_turn
+from descent.training.optimizers import made
 from descent.training.schema import ADAM, Optimizer, Training
 from descent.training.step import Learnt, Steps, rate
 
@@ -84,10 +85,7 @@ def train(
     """
     device = next(model.parameters()).device
     cells = next(model.parameters()).shape[0]
-    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[primal.kind]
-    moments = {"betas": tuple(settings.betas), "weight_decay": primal.weight_decay}
-    # One step for all cells: Adam works number by number, so that in it no cell meets another.
-    optimizer = kind(model.parameters(), lr=lr, fused=True, **moments)
+    optimizer = made(primal, model.parameters(), lr, settings.betas)
     run = Run(
         alive=torch.ones(cells, dtype=torch.bool, device=device),
         missed=torch.full((cells,), torch.inf, device=device),

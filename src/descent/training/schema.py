@@ -25,10 +25,16 @@ class Training(Schema):
 
 
 class Optimizer(Schema):
-    """What steps the weights; AdamW takes its decay outside the moments, Adam inside."""
+    """What steps the weights; AdamW takes its decay outside the moments, Adam inside, SOAP (soap.py) has none."""
 
-    kind: Literal["adam", "adamw"]
+    kind: Literal["adam", "adamw", "soap"]
     weight_decay: NonNegative
+
+    @model_validator(mode="after")
+    def _without_decay(self) -> "Optimizer":
+        if self.kind == "soap" and self.weight_decay:
+            raise ValueError("soap has no weight_decay: set 0, or take adamw")
+        return self
 
 
 ADAM = Optimizer(kind="adam", weight_decay=0.0)  # of every task that does not choose

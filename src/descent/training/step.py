@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from descent.training.arm import Base
 from descent.training.devices import Recorded, autocast
+from descent.training.optimizers import recordable
 from descent.training.schema import Training
 
 
@@ -30,8 +31,8 @@ class Steps:
     """What a stack does with one batch after another: learn from it, or look at its losses.
 
     As training.compile says: with `auto` or `graphs` a GPU replays a whole step in one launch, with `kernels` the
-    losses are compiled, with `both` a step of compiled losses is replayed. Where arm or task are not recordable
-    `auto` does nothing, and `graphs` and `both` are the compiler's own graphs, of the losses.
+    losses are compiled, with `both` a step of compiled losses is replayed. Where arm, task or optimizer are not
+    recordable `auto` does nothing, and `graphs` and `both` are the compiler's own graphs, of the losses.
     """
 
     def __init__(
@@ -53,8 +54,8 @@ class Steps:
             return again(model, task.losses, batch, settings)
 
         self._learn, self._look = learn, look
-        how, recordable = settings.compile, alive.is_cuda and task.recordable and arm.recordable
-        self.recorded = how in ("auto", "graphs", "both") and recordable
+        how, alike = settings.compile, task.recordable and arm.recordable and recordable(optimizer)
+        self.recorded = how in ("auto", "graphs", "both") and alive.is_cuda and alike
         if how in ("graphs", "both") and not self.recorded:
             task.compile("graphs")
         elif how in ("kernels", "both"):

@@ -12,6 +12,7 @@ from descent.tasks.common import feeding
 from descent.tasks.common.items import budget_of, settings_by_arm
 from descent.tasks.video.batches import BY_INPUTS
 from descent.tasks.video.data import Prepared
+from descent.training.schema import Optimizer
 
 # Of the budget, what batches of these inputs have no use for.
 UNREAD = {"patches": frozenset(), "frames": frozenset({"tokens"})}
@@ -46,6 +47,7 @@ def feed(params: Params, prepared: Prepared, model: str, device: torch.device) -
         device=device,
         elements=None if None in widths else budget.batch * budget.tokens * max(widths),
         seeds_apart=False,
+        primal=Optimizer(kind=budget.optimizer, weight_decay=0.0),
     )
 
 
