@@ -16,7 +16,7 @@ def main(task: str, dataset: str, *models: str) -> None:
     executor.use(params)
     components.check_task(task)
     shifted.check(params, task)
-    names = models or getattr(params, task).models
+    names = models or params.section(task).models
     items = [of_model(params, task, dataset, model) for model in names]
     paths.runs_folder(task, dataset).mkdir(parents=True, exist_ok=True)
     announce(params, task, dataset, *names)

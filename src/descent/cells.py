@@ -44,12 +44,12 @@ class Cell:
 
 def headline(params: Params, task: str) -> float:
     """The training noise level that a task's figures and metrics show."""
-    return float(params.eps if task == "video" else getattr(params, task).eps)
+    return float(params.eps if task == "video" else params.section(task).eps)
 
 
 def grid(params: Params, task: str, dataset: str, model: str) -> list[Cell]:
     """The cells of a model on a data set: arms x layers x seeds x noise levels, the headline level among these."""
-    levels = getattr(params.budget, task)
+    levels = params.budget.grids(task)
     layers = depths(params, model)
     return [
         Cell(task, dataset, model, arm, depth, eps, seed)
@@ -76,10 +76,10 @@ def searched(params: Params, cell: Cell) -> bool:
     """Whether trials choose a cell's setting: in the grid of a task, of an arm that its search varies, all but the
     first seed's, which is the value in use."""
     task = params.task_of(cell.model)
-    search = getattr(getattr(params, task), "search", None)
+    search = getattr(params.section(task), "search", None)
     if cell.experiment not in TASKS or search is None or not search.arms.get(cell.arm):
         return False
-    return cell.seed != min(getattr(params.budget, task).seeds)
+    return cell.seed != min(params.budget.grids(task).seeds)
 
 
 def reference_cells(params: Params, dataset: str, model: str) -> list[Cell]:

@@ -36,21 +36,21 @@ class Params(Declared):
 
     def shifts_of(self, task: str) -> list[str]:
         """The shifts under which a task's cells are tested: the profile's, else those of the task's evaluation."""
-        return getattr(self.budget, task).shifts or getattr(self, task).evaluation.shifts
+        return self.budget.grids(task).shifts or self.section(task).evaluation.shifts
 
     def precision_of(self, task: str) -> Precision:
         """In which precision a task's trained models are tested."""
-        return getattr(self, task).evaluation.precision or self.training.precision
+        return self.section(task).evaluation.precision or self.training.precision
 
     @property
     def tasks(self) -> list[str]:
         """The tasks of which data sets and models are in use."""
-        return [task for task in components.TASKS if getattr(self, task).datasets and getattr(self, task).models]
+        return [task for task in components.TASKS if self.section(task).datasets and self.section(task).models]
 
     @property
     def models_in_use(self) -> list[tuple[str, str]]:
         """Each model in use, behind its task."""
-        return [(task, model) for task in self.tasks for model in getattr(self, task).models]
+        return [(task, model) for task in self.tasks for model in self.section(task).models]
 
     @property
     def enforcing(self) -> list[str]:
@@ -64,7 +64,7 @@ class Params(Declared):
 
     def tolerance_of(self, model: str) -> float:
         """The largest relative violation of a feasible cell of a model, as its task's section says."""
-        return float(getattr(self, self.task_of(model)).tolerance)
+        return float(self.section(self.task_of(model)).tolerance)
 
     def source(self, task: str, dataset: str) -> Any:
         """Where a data set comes from, as its task's Source.
@@ -78,7 +78,7 @@ class Params(Declared):
 
     def model_budget(self, model: str) -> dict[str, Any]:
         """The profile's values for a model: its task's, with the model's own in place of or beside them."""
-        grids = getattr(self.budget, self.task_of(model))
+        grids = self.budget.grids(self.task_of(model))
         of_task = {"eps", "seeds", "shifts", "models", "tokenizers", "prompt", "max_tokens"}
         common = grids.model_dump(exclude=of_task)
         return common | self._of_model(grids.models, model)
@@ -101,7 +101,7 @@ class Params(Declared):
     def with_budget(self, model: str, values: dict[str, Any]) -> "Params":
         """These parameters, with these values in a model's budget."""
         task = self.task_of(model)
-        grids = getattr(self.budget, task)
+        grids = self.budget.grids(task)
         models = grids.models | {model: self._of_model(grids.models, model) | values}
         profile = self.budget.model_copy(update={task: grids.model_copy(update={"models": models})})
         return self.model_copy(update={"profiles": self.profiles | {self.profile: profile}})
@@ -217,7 +217,7 @@ class Params(Declared):
 
     def runs(self, study: Study) -> bool:
         """Whether a study's data set and model are in use, or it runs alone; else its stages make nothing."""
-        task = getattr(self, study.task)
+        task = self.section(study.task)
         tokenizer = self.tokenizer(study.model)
         prepared = tokenizer in self.tokenizers(study.task) if tokenizer else True
         return study.dataset in task.datasets and (study.model in task.models or (study.alone and prepared))

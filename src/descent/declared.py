@@ -35,6 +35,10 @@ class Profile(Schema):
     lm: lm.Grids
     studies: dict[str, dict[str, Any]]
 
+    def grids(self, task: str) -> video.Grids | text.Grids | lm.Grids:
+        """What the profile gives a task."""
+        return getattr(self, task)
+
 
 class Declared(Schema):
     profile: str
@@ -76,8 +80,8 @@ class Declared(Schema):
         names.known("objectives", self.objectives, self.components["arms"])
         names.endless("objectives", {arm: own.get("like") for arm, own in self.objectives.items()})
         for task in components.TASKS:
-            section = getattr(self, task)
-            grids = getattr(self.budget, task)
+            section = self.section(task)
+            grids = self.budget.grids(task)
             names.known(f"{task}.datasets", section.datasets, self.components[f"tasks.{task}.datasets"])
             names.known(f"{task}.datasets", section.datasets, self.budget.data)
             names.known(f"{task}.models", section.models, self._models_of(task))
@@ -118,7 +122,7 @@ class Declared(Schema):
             names.known(f"profiles.{profile}.data", own.data, sets)
             names.known(f"profiles.{profile}.studies", own.studies, self.study)
             for task in components.TASKS:
-                budgets, where = getattr(own, task).models, f"profiles.{profile}.{task}.models"
+                budgets, where = own.grids(task).models, f"profiles.{profile}.{task}.models"
                 names.known(where, budgets, self._models_of(task))
                 for model, budget in budgets.items():
                     names.known(f"{where}.{model}.arms", budget.get("arms", {}), arms)
@@ -126,6 +130,10 @@ class Declared(Schema):
 
     def _models_of(self, task: str) -> list[str]:
         return [name for name, said in self.components["models"].items() if said["TASK"] == task]
+
+    def section(self, task: str) -> video.Video | text.Text | lm.LanguageModel:
+        """What params.yaml says of a task, whatever the profile."""
+        return getattr(self, task)
 
     @property
     def budget(self) -> Profile:
@@ -137,7 +145,7 @@ class Declared(Schema):
         """The data sets, models and tokenizers in use of which the profile in use says nothing."""
         found: list[str] = []
         for task in components.TASKS:
-            section, grids = getattr(self, task), getattr(self.budget, task)
+            section, grids = self.section(task), self.budget.grids(task)
             found += [name for name in section.datasets if name not in self.budget.data]
             found += [name for name in section.models if not self.budgeted(name)]
             found += [name for name in self.tokenizers(task) if name not in grids.tokenizers]
@@ -156,7 +164,7 @@ class Declared(Schema):
     def budgeted(self, model: str) -> bool:
         """Whether the profile in use has a budget for a model, or for the one that it is like in the end."""
         task = self.components["models"][model]["TASK"]
-        return self._root(model) in getattr(self.budget, task).models
+        return self._root(model) in self.budget.grids(task).models
 
     def tokenizer(self, model: str) -> str:
         """The tokenizer of a model of text, as its section says."""
@@ -164,7 +172,7 @@ class Declared(Schema):
 
     def tokenizers(self, task: str) -> list[str]:
         """The tokenizers that a task's models in use name, each once; none of video."""
-        models = getattr(self, task).models
+        models = self.section(task).models
         return sorted({self.tokenizer(model) for model in models} - {""})
 
     def _of_model(self, section: dict[str, dict[str, Any]], model: str) -> dict[str, Any]:

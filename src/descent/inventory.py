@@ -95,8 +95,8 @@ def _of_dataset(name: str) -> str:
 
 
 def _of_task(params: Params, task: str) -> Iterable[Need]:
-    part = getattr(params, task)
-    grids = getattr(params.budget, task)
+    part = params.section(task)
+    grids = params.budget.grids(task)
     if not (part.datasets and part.models):
         return
     for name in part.datasets:

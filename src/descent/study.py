@@ -61,7 +61,7 @@ class Study(Schema):
         return self
 
     @property
-    def plain(self) -> bool:
+    def same_objectives(self) -> bool:
         """Whether it leaves the objectives and rates of its arms as they are."""
         return self.vary is None and not self.named and not self.overrides
 

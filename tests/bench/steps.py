@@ -1,4 +1,4 @@
-"""make bench: what constraints and bounded steps cost, what stacks and compiling gain, each measured in one run.
+"""make bench: what constraints, bounded steps and SOAP cost, and what stacks and compiling gain, in one run each.
 
 Ratios of times taken in turns, so that whatever else the machine does falls on both sides alike; on a CPU they are
 the process's own seconds, which other processes hardly lengthen. They are of params.yaml's device, and go to
@@ -30,7 +30,8 @@ from descent.training.arm import Base
 from descent.training.devices import compiled
 from descent.training.drawing import drawn_in_turn
 from descent.training.loop import Task
-from descent.training.schema import Training
+from descent.training.optimizers import made
+from descent.training.schema import ADAM, Optimizer, Training
 from descent.training.step import Steps
 from tests.bench.table import record
 from tests.bench.timing import device, in_every_precision, ratio
@@ -92,14 +93,20 @@ class Denoising:
 
 
 def stepper(
-    model: nn.Module, own: Base, size: Size, values: Params, cells: int, how: str | bool = False
+    model: nn.Module,
+    own: Base,
+    size: Size,
+    values: Params,
+    cells: int,
+    how: str | bool = False,
+    primal: Optimizer = ADAM,
 ) -> Callable[[], None]:
     """A function that makes one training step on a fixed batch, with `how` for training.compile."""
     stream = torch.Generator().manual_seed(0)
     clean = torch.rand(1, size.batch, size.tokens, PIXELS, generator=stream)
     noisy = (clean + 0.05 * torch.randn(clean.shape, generator=stream)).repeat(cells, 1, 1, 1)
     model, noisy, clean = model.to(device()), noisy.to(device()), clean.to(device())
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-5, fused=True)
+    optimizer = made(primal, model.parameters(), 1e-5, values.training.betas)
     alive = torch.ones(cells, dtype=torch.bool, device=device())
 
     steps = Steps(model, Denoising(), own, optimizer, as_asked(values, how), alive)
@@ -124,12 +131,11 @@ def drawn(task: Task) -> Iterator[Any]:
 class Fed:
     """A stack of cells in training, past any warm-up, on its batches one after another."""
 
-    def __init__(self, made: Feed, values: Params, stack: Sequence[Cell], how: str | bool = False) -> None:
+    def __init__(self, feed: Feed, values: Params, stack: Sequence[Cell], how: str | bool = False) -> None:
         asked = [setting(values, cell) for cell in stack]
-        self.net, task = made.build(stack).to(device()), made.task(stack)
+        self.net, task = feed.build(stack).to(device()), feed.task(stack)
         arm = load("arms", asked[0].arm).Arm([own.values for own in asked], stack[0].layers, device())
-        optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[made.primal.kind]
-        optimizer = optimizer(self.net.parameters(), lr=1e-5, fused=True)
+        optimizer = made(feed.primal, self.net.parameters(), 1e-5, values.training.betas)
         alive = torch.ones(len(stack), dtype=torch.bool, device=device())
         self.steps = Steps(self.net, task, arm, optimizer, as_asked(values, how), alive)
         self.batches, self.held_out = drawn(task), cycle(task.validation())
@@ -166,6 +172,17 @@ def bounds(values: Params) -> None:
         pair = [stepper(model, arm(values, PAIR[0], size), size, values, 1, how) for model in models]
         told = f"DUST, {size}{f', {how}' if how else ''}"
         compare(values, "step of bounded DUST / unbounded", told, "", *pair)
+
+
+def optimizers(values: Params) -> None:
+    """What it costs to step in the eigenbasis of the gradients (`optimizer: soap`)."""
+    print("One constrained step of DUST, a dictionary a layer, SOAP's / Adam's")
+    for size in SIZES:
+        each = [
+            stepper(dust(size, 1, shared=False), arm(values, PAIR[0], size), size, values, 1, primal=own)
+            for own in (Optimizer(kind="soap", weight_decay=0.0), ADAM)
+        ]
+        compare(values, "step of SOAP / of Adam", f"DUST, {size}", "", *each)
 
 
 def stacks(values: Params) -> None:
@@ -208,7 +225,7 @@ def compare(values: Params, measure: str, told: str, to_reach: str, *pair: Calla
 def main() -> None:
     """Print all tables."""
     values = config.load()
-    for measure in (constraints, bounds, stacks, compiling):
+    for measure in (constraints, bounds, optimizers, stacks, compiling):
         measure(values)
     print("The step by which devices are compared (make estimate)")
     for own in in_every_precision(values):

@@ -22,7 +22,7 @@ def asked(params: Params) -> dict[Path, list[tuple]]:
     """
     files = {}
     for task in params.tasks:
-        part = getattr(params, task)
+        part = params.section(task)
         for dataset in part.datasets:
             cells = [cell for model in part.models for cell in grid(params, task, dataset, model)]
             if task == "video":
@@ -37,7 +37,7 @@ def asked(params: Params) -> dict[Path, list[tuple]]:
         cell
         for task, datasets in away.items()
         for dataset in datasets
-        for model in getattr(params, task).models
+        for model in params.section(task).models
         for cell in grid(params, task, dataset, model)
     ]
     files |= {study_scores_file(name): study_cells(params, name) for name in params.studies}
@@ -48,11 +48,11 @@ def left_out(params: Params) -> list[str]:
     """What the profile in use could do and params.yaml leaves out, a few words each; empty where nothing is."""
     words = []
     for task in TASKS:
-        part = getattr(params, task)
+        part = params.section(task)
         known = params.components[f"tasks.{task}.datasets"]
         lists = {
             "datasets": ([name for name in known if name in params.budget.data], part.datasets),
-            "models": (getattr(params.budget, task).models, part.models),
+            "models": (params.budget.grids(task).models, part.models),
         }
         gone = {kind: [name for name in known if name not in used] for kind, (known, used) in lists.items()}
         empty = [f"{task}.{kind} is empty" for kind, (_, used) in lists.items() if not used]

@@ -41,7 +41,7 @@ class Case:
 
     def rows(self, metric: str, split: str) -> pd.DataFrame:
         """The claim's cells' rows of a metric on a split."""
-        rows = select(self.evidence.plain, experiment=self.claim.experiment, metric=metric, split=split)
+        rows = select(self.evidence.scores, experiment=self.claim.experiment, metric=metric, split=split)
         return rows.merge(self.cells[[*SEEDLESS, "seed"]])
 
     def of_arm(self, side: str) -> pd.DataFrame:

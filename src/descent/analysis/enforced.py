@@ -69,7 +69,7 @@ def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
             continue
         rows = table.loc[[place]]
         left = rows["violation"] - _slack(rows, cell["rho"], problem)
-        held[place] = (left[rows["layer"] >= problem.cap_layer] <= getattr(params, case.task).tolerance).all()
+        held[place] = (left[rows["layer"] >= problem.cap_layer] <= params.section(case.task).tolerance).all()
     return held
 
 

@@ -17,7 +17,9 @@ OF_ARM = ["validation_loss", "descending"]  # what is told of either arm
 def studies(params: Params) -> list[str]:
     """The studies in use that train and test both arms as they are, for another number of epochs."""
     pair = {*params.comparison.arms}
-    asked = {name: own for name, own in params.in_use.items() if own.times != 1 and own.plain and own.tested}
+    asked = {
+        name: own for name, own in params.in_use.items() if own.times != 1 and own.same_objectives and own.tested
+    }
     return [name for name, own in asked.items() if pair <= {own.arm, *own.beside} and params.runs(own)]
 
 

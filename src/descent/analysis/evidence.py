@@ -33,7 +33,7 @@ class Evidence:
         return measured(select(self.results, shift=TRAINED))
 
     @cached_property
-    def plain(self) -> pd.DataFrame:
+    def scores(self) -> pd.DataFrame:
         """Those of them that are no resample, no epoch and no histogram, nine rows of ten."""
         return select(self.known, bin=0.0)
 
@@ -146,4 +146,4 @@ class Evidence:
         return rows.groupby("dataset")["value"].min().astype(int).to_dict()
 
     def _span(self, model: str) -> float:
-        return getattr(self.params, self.params.task_of(model)).evaluation.span
+        return self.params.section(self.params.task_of(model)).evaluation.span

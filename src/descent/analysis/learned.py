@@ -32,7 +32,7 @@ def _denoises(case: Case) -> str:
     rmse = cells["rmse_at_eps"].astype(float).mask(cells["lost"], case.evidence.zero_rmse(cells))
     own = rmse.groupby([cells[key] for key in (*SETTING, "arm")]).median()
     own = own.groupby(SETTING).min()
-    maps = select(case.evidence.plain, experiment="video", metric="rmse", split="test")
+    maps = select(case.evidence.scores, experiment="video", metric="rmse", split="test")
     maps = maps[maps["arm"].isin(MAPS)]
     said = []
     for (dataset, model, eps), values in own.groupby([*PLACE, "eps"]):
@@ -57,7 +57,7 @@ def _classifies(case: Case) -> str:
         words = [f"{model} on {dataset}" for dataset, model, *_ in low.index]
         return f"not 10 points better than the most frequent answer: {_few(words)}"
     rows = last_layer(case.rows("accuracy", "test"))
-    gammas = getattr(evidence.params, case.task).evaluation.gammas
+    gammas = evidence.params.section(case.task).evaluation.gammas
     ends = [
         select(rows, gamma=float(end)).set_index([*keys, "seed"])["value"] for end in (min(gammas), max(gammas))
     ]
@@ -70,7 +70,7 @@ def _classifies(case: Case) -> str:
 
 def guessed(evidence: Evidence, task: str, cells: pd.DataFrame) -> pd.Series:
     """The accuracy of the most frequent answer on each row's data set."""
-    known = select(evidence.plain, metric="most_frequent").groupby("dataset")["value"].max()
+    known = select(evidence.scores, metric="most_frequent").groupby("dataset")["value"].max()
     return cells["dataset"].map(known if task == "text" else lambda name: UNIGRAM).astype(float)
 
 

@@ -16,7 +16,7 @@ def collect(params: Params) -> None:
     """
     with atomic_folder(LOOKS) as folder:
         for task in params.tasks:
-            for dataset in getattr(params, task).datasets:
+            for dataset in params.section(task).datasets:
                 kept = looks_folder(task, dataset)
                 if not kept.is_dir():
                     raise UserError(f"{kept} is missing: run `dvc repro` to evaluate it")

@@ -77,7 +77,7 @@ def _sentence(said: Iterable[str]) -> str:
 def real_data(case: Case) -> str:
     """P1: no data set of the claim is generated."""
     params = case.evidence.params
-    names = list(case.pairs["dataset"].unique()) or getattr(params, case.task).datasets
+    names = list(case.pairs["dataset"].unique()) or params.section(case.task).datasets
     generated = [name for name in names if params.source(case.task, name).generate is not None]
     return SYNTHETIC if generated else ""
 

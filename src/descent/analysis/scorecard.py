@@ -50,7 +50,7 @@ def by_dataset(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Each is corrected within its own primary claims, and not for the choice of a data set.
     """
-    datasets = [getattr(params, task).datasets for task in params.tasks]
+    datasets = [params.section(task).datasets for task in params.tasks]
     several = [name for names in datasets if len(names) > 1 for name in names]
     cards = [scorecard(results[results["dataset"] == name], params).assign(dataset=name) for name in several]
     return pd.concat(cards)[["dataset", *COLUMNS]] if cards else pd.DataFrame(columns=["dataset", *COLUMNS])

@@ -102,5 +102,5 @@ def sweep(rows: pd.DataFrame, metric: str, params: Params) -> pd.DataFrame:
     """
     tasks = rows["model"].map({model: said["TASK"] for model, said in params.components["models"].items()})
     return pd.concat(
-        [whole_sweep(rows[tasks == task], metric, getattr(params, task).evaluation.gammas) for task in TASKS]
+        [whole_sweep(rows[tasks == task], metric, params.section(task).evaluation.gammas) for task in TASKS]
     )

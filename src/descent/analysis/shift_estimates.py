@@ -42,7 +42,7 @@ def _of_task(evidence: Evidence, task: str) -> Iterator[dict[str, object]]:
     name, sign = SCORES[task]
     named = others(params, task)
     items = min(evidence.items(task).values(), default=0)
-    models = getattr(params, task).models
+    models = params.section(task).models
     counted = telling.by_model(evidence, task)
     tells = {(row.model, row.shift) for row in telling.table(evidence, task).itertuples() if row.tells}
     alone = {shift: {model: [shift] for model in models} for shift in named}

@@ -30,7 +30,7 @@ def others(params: Params, task: str) -> list[str]:
 def _fits(params: Params, task: str, shift: str) -> bool:
     """Models of single frames see no time."""
     said = params.components["shifts"][shift]
-    models = getattr(params, task).models
+    models = params.section(task).models
     inputs = {params.components["models"][model].get("INPUTS") for model in models}
     return said.get("SEES") != "time" or inputs != {"frames"}
 

@@ -24,7 +24,7 @@ def by_model(evidence: Evidence, task: str) -> dict[str, list[str]]:
     """The shifts that tell, of every model; where none does, all that are no control."""
     found = table(evidence, task)
     named = {}
-    for model in dict.fromkeys([*getattr(evidence.params, task).models, *found["model"]]):
+    for model in dict.fromkeys([*evidence.params.section(task).models, *found["model"]]):
         own = select(found, model=model)
         every = own["shift"].tolist() or others(evidence.params, task)
         named[model] = select(own, tells=True)["shift"].tolist() or every
@@ -48,7 +48,7 @@ def _table(evidence: Evidence, task: str) -> pd.DataFrame:
     rows = select(evidence.results, experiment=task, split="test", metric="rmse" if video else "accuracy", bin=0.0)
     compared = params.comparison.arms
     rows = select(last_layer(measured(rows[rows["arm"].isin(compared)])), eps=float(headline(params, task)))
-    lowest = float(min(getattr(params, task).evaluation.gammas))
+    lowest = float(min(params.section(task).evaluation.gammas))
     of_cell = [*SEEDLESS, "seed"]
     clean = select(rows, shift=TRAINED, gamma=lowest).set_index(of_cell)["value"].rename("clean")
     rows = rows[rows["shift"].isin(others(params, task))].join(clean, on=of_cell)

@@ -90,7 +90,7 @@ class Costs:
             UserError: a size or a shape is not known.
         """
         for task in TASKS:
-            section = getattr(self.params, task)
+            section = self.params.section(task)
             for dataset in section.datasets:
                 yield from self.of_dataset(task, dataset, section.models)
         yield from self.of_studies(self.params.studies)
@@ -162,7 +162,7 @@ class Costs:
         for stacks in alike.values():
             found += len(stacks) * [self._stack(params, feed, part.shape, stacks[0], item.settings)]
         slots = side_by_side(params, self.device, self.places, first.model)
-        passes = part.inputs * getattr(params, params.task_of(first.model)).evaluation.noise_draws / feed.batch
+        passes = part.inputs * params.section(params.task_of(first.model)).evaluation.noise_draws / feed.batch
         scoring = [passes * one.step.forward for one in found]
         memory = sorted((one.memory + part.resident for one in found), reverse=True)
         return Part(

@@ -31,7 +31,7 @@ def vocabulary(params: Params, task: str, model: str) -> int:
     Raises:
         UserError: it is not made here, has no readable folder, and the table does not know it.
     """
-    source = getattr(params.budget, task).tokenizers[params.tokenizer(model)]
+    source = params.budget.grids(task).tokenizers[params.tokenizer(model)]
     if source.train:
         return source.train.vocabulary
     if source.path and (folder := local(params.local_data, source.path)).exists():

@@ -52,7 +52,7 @@ def default(params: Params, task: str) -> Path:
     Raises:
         UserError: no such cell is trained.
     """
-    part = getattr(params, task)
+    part = params.section(task)
     for dataset, model in product(part.datasets, part.models):
         cells = grid(params, task, dataset, model)
         ours = [cell for cell in cells if (cell.arm, cell.eps) == (params.comparison.ours, headline(params, task))]

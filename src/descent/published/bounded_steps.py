@@ -90,7 +90,7 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
 
 
 def _of_time_or_rate(study: Study) -> bool:
-    return study.plain or (study.vary == RATE and not study.overrides)
+    return study.same_objectives or (study.vary == RATE and not study.overrides)
 
 
 def _said(

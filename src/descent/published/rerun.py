@@ -173,6 +173,6 @@ def _line(part: Part) -> str:
 def _holds(params: Params) -> str:
     said = []
     for task in TASKS:
-        section = getattr(params, task)
+        section = params.section(task)
         said += [f"{', '.join(section.models)} on {', '.join(section.datasets)}"] if section.datasets else []
     return "; ".join(said)

@@ -45,7 +45,7 @@ def finished(params: Params) -> pd.DataFrame:
     generated = [
         name
         for task in params.tasks
-        for name in getattr(params, task).datasets
+        for name in params.section(task).datasets
         if params.source(task, name).generate
     ]
     if generated:
@@ -53,7 +53,7 @@ def finished(params: Params) -> pd.DataFrame:
             f"evidence is of real data, and profile {params.profile} generates {', '.join(generated)}: choose "
             "another profile"
         )
-    chosen = [task for task in params.tasks if getattr(params, task).selection != SELECTION]
+    chosen = [task for task in params.tasks if params.section(task).selection != SELECTION]
     if chosen:
         raise UserError(
             f"the protocol reports the weights at the end of training: set {chosen[0]}.selection: {SELECTION} "
@@ -76,7 +76,7 @@ def metas(params: Params) -> dict[str, dict[str, Any]]:
     folders = {
         prepared_folder(params, task, dataset, model)
         for task, model in params.models_in_use
-        for dataset in getattr(params, task).datasets
+        for dataset in params.section(task).datasets
     }
     found = {}
     for folder in sorted(folders):
@@ -121,7 +121,7 @@ def records(params: Params) -> dict[Path, dict[str, Any]]:
     places = [
         runs_folder(task, dataset, model) / cell.name
         for task, model in params.models_in_use
-        for dataset in getattr(params, task).datasets
+        for dataset in params.section(task).datasets
         for cell in grid(params, task, dataset, model)
     ]
     places += [

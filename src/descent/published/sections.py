@@ -36,7 +36,7 @@ def used(params: Params) -> str:
     """Tasks, models and data sets in use, in words."""
     words = []
     for task, models in groupby(params.models_in_use, key=itemgetter(0)):
-        datasets = [params.label(name) for name in getattr(params, task).datasets]
+        datasets = [params.label(name) for name in params.section(task).datasets]
         named = listed([weighted(params, model) for _, model in models])
         words.append(f"{task}: {named} on {listed(datasets)}")
     return "; ".join(words)
@@ -75,7 +75,7 @@ def budgets(params: Params) -> str:
     rows = []
     for task, model in params.models_in_use:
         budget = params.model_budget(model)
-        dataset = getattr(params, task).datasets[0]
+        dataset = params.section(task).datasets[0]
         depths = " ".join(map(str, sorted(set(budget["layers"]))))
         for arm in params.arms:
             values = params.objective(arm, dataset, model)
@@ -92,7 +92,7 @@ def _of_solver(values: Mapping[str, Any], key: str) -> object:
     return values.get(key, UNKNOWN) if read else UNKNOWN
 
 
-def plain(found: pd.DataFrame, params: Params) -> str:
+def whole(found: pd.DataFrame, params: Params) -> str:
     """A table as it is: names as labels, truths as words, numbers with three digits; empty where it has no row."""
     rows = [
         [params.label(value) if name in NAMED else _three(value) for name, value in row.items()]
@@ -188,7 +188,7 @@ def departures(params: Params) -> list[str]:
     found: dict[str, list[str]] = {}
     ours = params.comparison.ours
     for task, model in params.models_in_use if ours in params.enforcing else ():
-        dataset = getattr(params, task).datasets[0]
+        dataset = params.section(task).datasets[0]
         values, papers = (params.objective(ours, dataset, model, profile=own) for own in (True, False))
         papers |= PAPERS
         other = [

@@ -95,7 +95,7 @@ def solvers(folders: Sequence[Path], places: Collection[tuple[str, str]], params
 
 
 def _trained_in(own: Params) -> set[tuple[str, str]]:
-    return {(dataset, model) for task, model in own.models_in_use for dataset in getattr(own, task).datasets}
+    return {(dataset, model) for task, model in own.models_in_use for dataset in own.section(task).datasets}
 
 
 def each_once(cells: pd.DataFrame) -> pd.DataFrame:

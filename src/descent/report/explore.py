@@ -37,7 +37,7 @@ def curves(results: pd.DataFrame, params: Params) -> dict[str, Any]:
         rows = table[[*ROWS, x, metric]].to_numpy().tolist()
         found += [{"title": title, **words, "rows": rows}] if rows else []
     arms = [{"name": params.label(arm), "color": style.color(arm)} for arm in params.arms]
-    used = [name for task in params.tasks for name in getattr(params, task).datasets]
+    used = [name for task in params.tasks for name in params.section(task).datasets]
     datasets = [{"name": params.label(name), "dash": dash(place)} for place, name in enumerate(used)]
     return {"curves": found, "arms": arms, "datasets": datasets}
 

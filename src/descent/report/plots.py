@@ -45,7 +45,7 @@ def curves(results: pd.DataFrame, cells: pd.DataFrame, params: Params, arm: str)
 
 def _shown(results: pd.DataFrame, cells: pd.DataFrame, params: Params, task: str, arm: str) -> pd.DataFrame:
     """The rows of the arm's cells that are drawn: on test data, and of their epochs."""
-    part = getattr(params, task)
+    part = params.section(task)
     eps = headline(params, task)
     setting = {"experiment": task, "arm": arm, "eps": eps}
     rows = select(results, **setting)
@@ -66,7 +66,7 @@ def _curve(shown: pd.DataFrame, task: str, metric: str, x: str, params: Params) 
     rows = at_eps(rows) if x == "layer" else last_layer(rows)
     by = ["arm", "dataset", "model", "layers", x]
     table = average(rows, by, over=["seed"]).rename(metric).reset_index()
-    part = getattr(params, task)
+    part = params.section(task)
     table = table.assign(order=table["arm"].map(params.arms.index))
     place = {"dataset": part.datasets.index, "model": part.models.index}
     table = table.sort_values(by, key=lambda column: column.map(place.get(column.name, lambda value: value)))

@@ -87,7 +87,7 @@ def panels(params: Params) -> list[Panel]:
     """What is shown: every model in use, and the studies of several arms."""
     found = []
     for task in params.tasks:
-        section = getattr(params, task)
+        section = params.section(task)
         dataset = curves.in_use(DATASETS.get(task, ""), section.datasets)
         for eps in noises(params, task):
             for model in section.models:
@@ -104,7 +104,7 @@ def panels(params: Params) -> list[Panel]:
 def noises(params: Params, task: str) -> list[float]:
     """The headline training level, then none where the grid trains without: there the layers of an unconstrained
     model differ most from their last one."""
-    levels = {headline(params, task), *(0.0 for eps in getattr(params.budget, task).eps if eps == 0)}
+    levels = {headline(params, task), *(0.0 for eps in params.budget.grids(task).eps if eps == 0)}
     return sorted(levels, reverse=True)
 
 

@@ -50,7 +50,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     losses = theory.layer_losses(results)
     figure, (grid,) = style.panels(params, 1, len(tasks) + varied, style.TEXT, 3.0, TASKS)
     for axes, task in zip(grid, tasks, strict=False):
-        dataset, model = curves.choice(getattr(params, task), DATASETS[task], MODELS[task])
+        dataset, model = curves.choice(params.section(task), DATASETS[task], MODELS[task])
         shown = select(cells, experiment=task, dataset=dataset, model=model)
         _draw_violations(axes, losses, shown[shown["arm"].isin(params.comparison.arms)], params)
         curves.mark_training_level(axes, headline(params, task))

@@ -64,7 +64,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     cells = {}
     for task in params.tasks:
         rows = curves.required(results, f"evaluate_{task}", experiment=task)
-        cells |= {(task, model): _of_model(rows, params, task, model) for model in getattr(params, task).models}
+        cells |= {(task, model): _of_model(rows, params, task, model) for model in params.section(task).models}
     shown = {place: cell for place, cell in cells.items() if (cell["metric"] == "loss_epoch").any()}
     told = ", ".join(f"{style.name(model)} ({task})" for task, model in cells if (task, model) not in shown)
     told = f"without epochs of seed 0: {told}" if told else ""
@@ -103,7 +103,7 @@ def _title(model: str, cell: pd.DataFrame) -> str:
 
 def _of_model(results: pd.DataFrame, params: Params, task: str, model: str) -> pd.DataFrame:
     """The rows of the one cell that is shown; none where no such cell has been trained."""
-    dataset = curves.in_use(DATASETS[task], getattr(params, task).datasets)
+    dataset = curves.in_use(DATASETS[task], params.section(task).datasets)
     setting = {"dataset": dataset, "model": model, "arm": params.enforcing[0], "eps": headline(params, task)}
     rows = select(results, **setting, shift=TRAINED, varied="")
     rows = select(rows, layers=rows["layers"].max())

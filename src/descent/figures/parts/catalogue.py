@@ -107,7 +107,7 @@ def sidecar(entry: ModuleType, params: Params, results: pd.DataFrame | None = No
 def may_be_published(entry: ModuleType, params: Params) -> bool:
     """Whether a figure shows no single input (its SINGLE_INPUTS), or generated ones alone."""
     tasks = getattr(entry, "TASKS", VIDEO)
-    sources = [params.source(task, name) for task in tasks for name in getattr(params, task).datasets]
+    sources = [params.source(task, name) for task in tasks for name in params.section(task).datasets]
     return not getattr(entry, "SINGLE_INPUTS", False) or all(source.generate for source in sources)
 
 

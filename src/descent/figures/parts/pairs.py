@@ -50,7 +50,7 @@ def paper(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 def display(table: pd.DataFrame, params: Params, task: str, written: Written) -> pd.DataFrame:
     """Rows model x L x eps; for each data set in use ours and the paper's, both arms, and how constraints held."""
     arms = params.comparison.arms
-    section = getattr(params, task)
+    section = params.section(task)
     held = [arm for arm in arms if arm in params.enforcing]
     order = {model: place for place, model in enumerate(section.models)}
     settings = table[SETTING[1:]].drop_duplicates()

@@ -26,7 +26,7 @@ def render(results: pd.DataFrame, params: Params, task: str) -> Figure:
     """
     unit = unit_of(task)
     named = shifts.others(params, task)
-    models = getattr(params, task).models
+    models = params.section(task).models
     arms = [arm for arm in params.arms if arm != params.comparison.baseline]
     stage = f"evaluate_{task}"
     eps = headline(params, task)

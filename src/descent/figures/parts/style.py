@@ -102,7 +102,7 @@ def dashes(word: str) -> object:
 
 def synthetic(params: Params, tasks: tuple[str, ...] = VIDEO) -> bool:
     """Whether any data set in use by these tasks ("video", "text", "lm") is generated."""
-    return any(params.source(task, name).generate for task in tasks for name in getattr(params, task).datasets)
+    return any(params.source(task, name).generate for task in tasks for name in params.section(task).datasets)
 
 
 def sheet(params: Params, width: float, height: float, tasks: tuple[str, ...] = VIDEO) -> Figure:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from descent.config import Params
 from descent.figures.parts import remarks, style, tables
+from descent.schema import VideoBudget
 
 PAPER = Path("data/paper/table1_video.csv")
 TITLE = "Hyperparameters of the video experiments"
@@ -70,7 +71,8 @@ def _ours(params: Params, model: str) -> dict[str, tuple[str, object]]:
         "margin": ("descent asked for beyond alpha", objective("margin")),
         "resilience": ("form of relaxation", objective("resilience")),
         "rho": ("price of relaxation", objective("rho", of=("slacks", "decay"))),
-        "lr": ("learning rate of the weights (Adam)", objective("lr")),
+        "lr": ("learning rate of the weights", objective("lr")),
+        "optimizer": ("of the weights", budget.get("optimizer", VideoBudget.model_fields["optimizer"].default)),
         "schedule": ("of that rate over the epochs", params.training.schedule),
         "dual_lr": ("learning rate of the multipliers", objective("dual_lr")),
         "slack_lr": ("learning rate of the slacks", objective("slack_lr", of=("slacks",))),

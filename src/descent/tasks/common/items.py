@@ -42,7 +42,7 @@ def of_model(params: Params, task: str, dataset: str, model: str) -> Item:
     settings, followers = _apart({cell: setting(params, cell) for cell in cells})
     known = settings
     rounds = partial(once, settings)
-    search = getattr(getattr(params, task), "search", None)
+    search = getattr(params.section(task), "search", None)
     if search is not None and search.arms:
         from descent.runner.search import rank, trials  # its library takes a second to load
 

@@ -66,6 +66,6 @@ def weights_of_layers(collected: list[Tensor], layers: int, tokens: int) -> list
     return found if len(found) == layers else []
 
 
-def plain(values: Tensor) -> Any:
+def listed(values: Tensor) -> Any:
     """Numbers as nested lists, short enough for a small JSON file."""
     return values.double().cpu().numpy().round(5).tolist()

@@ -107,7 +107,7 @@ def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
     for own in _profiles(params):
         in_use = own.profile == params.profile
         for task in TASKS:
-            section = getattr(own, task)
+            section = own.section(task)
             for dataset, model in product(section.datasets, section.models):
                 yield from _trainable(own, model, partial(_of_grid, task, dataset, model), in_use)
         for name in filter(own.valued, own.studies):

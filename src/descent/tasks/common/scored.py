@@ -26,7 +26,7 @@ def of_dataset(params: Params, task: str, dataset: str) -> pd.DataFrame:
     """
     check_task(task)
     check(f"tasks.{task}.datasets", dataset, f"{task} data set")
-    items = [of_model(params, task, dataset, model) for model in getattr(params, task).models]
+    items = [of_model(params, task, dataset, model) for model in params.section(task).models]
     beside = of_task(task, "evaluate").beside(params, dataset, items)
     tables = scores.evaluate(f"{task}-{dataset}", _asked(params, task, items), beside)
     tables += [acting.rows(item, params.profile) for item in items]

@@ -133,7 +133,7 @@ def levels_of(params: Params, task: str, shift: str, trained: Iterable[float]) -
         UserError: the shift of training has levels of its own, and the paper's sweeps would be lost.
     """
     found = apply_of(params, shift)
-    evaluation = getattr(params, task).evaluation
+    evaluation = params.section(task).evaluation
     own = found.settings.levels
     if shift == TRAINED:
         if own is not None:

@@ -10,7 +10,7 @@ from descent.analysis.select import TRAINED
 from descent.cells import headline
 from descent.config import Params
 from descent.runner.items import Item
-from descent.tasks.common.looks import LOOK, plain, shown, trained
+from descent.tasks.common.looks import LOOK, listed, shown, trained
 from descent.tasks.common.shifted import apply_of
 from descent.tasks.lm import completions
 from descent.tasks.lm.batches import InstructionTask
@@ -54,6 +54,6 @@ def write(params: Params, data: Instructions, item: Item, folder: Path) -> None:
         numbers = [[[number] for number in layer.indices.tolist()] for layer in likeliest]
         found = {
             "tokens": [tokenizer.decode_batch(layer, skip_special_tokens=False) for layer in numbers],
-            "probabilities": plain(torch.stack([layer.values for layer in likeliest])),
+            "probabilities": listed(torch.stack([layer.values for layer in likeliest])),
         }
         (folder / f"{cell.arm}.json").write_text(json.dumps(told | found, ensure_ascii=False) + "\n")

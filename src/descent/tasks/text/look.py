@@ -14,7 +14,7 @@ from descent.cells import headline
 from descent.config import Params
 from descent.models.parts.text import Embedded
 from descent.runner.items import Item
-from descent.tasks.common.looks import LOOK, plain, shown, trained
+from descent.tasks.common.looks import LOOK, listed, shown, trained
 from descent.tasks.common.shifted import apply_of
 from descent.tasks.text import tokenizers
 from descent.tasks.text.batches import ClassificationTask, layer_logits
@@ -42,7 +42,7 @@ def write(params: Params, tokens: Tokens, item: Item, folder: Path) -> None:
         sigma = Scale(tokens.frequencies, device)(net)
         noisy = apply(net.embed(batch.ids), level, Stream(*key, device=device), sigma)
         shares = layer_logits(net, Embedded(noisy, batch.mask))[0].softmax(-1).transpose(0, 1)
-        told = zip(words, batch.labels.tolist(), plain(shares), strict=True)
+        told = zip(words, batch.labels.tolist(), listed(shares), strict=True)
         rows = [dict(zip(("words", "label", "probabilities"), row, strict=True)) for row in told]
         (folder / f"{cell.arm}.json").write_text(json.dumps(rows, ensure_ascii=False) + "\n", encoding="utf-8")
 
