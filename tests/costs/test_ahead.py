@@ -144,7 +144,7 @@ def test_what_could_not_be_tested_of_any_part_is_found_before_the_first_is_timed
 ) -> None:
     enter_project(tmp_path, monkeypatch)
     timed: list[object] = []
-    monkeypatch.setattr(parts, "timed", lambda *stack: timed.append(stack) or Step(1.0, 1.0, 1.0, 1.0, 1.0))
+    monkeypatch.setattr(parts, "timed", lambda *stack: timed.append(stack) or Step(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
     tested = parts._tested
 
     def failing(params: Params, task: str, data: object, item: Item) -> int:

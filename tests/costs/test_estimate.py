@@ -83,7 +83,7 @@ def test_shifts_whose_strength_is_in_proportion_to_the_light_are_counted_on_a_st
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter_project(tmp_path, monkeypatch)
-    monkeypatch.setattr(parts, "timed", lambda *stack: Step(1.0, 1.0, 1.0, 1.0, 1.0))
+    monkeypatch.setattr(parts, "timed", lambda *stack: Step(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
     (Path("data/prepared") / DATASET / "meta.json").unlink()
     found = part(small_params(DUST | {"video.evaluation": {"shifts": ["gaussian", "speckle", "poisson"]}}))
     assert found.scoring > 0
@@ -96,7 +96,7 @@ def test_growing_a_small_step_is_exact_where_cost_is_the_plane_that_it_assumes(
         params: Params, shape: dict, cell: object, layers: int, batch: int, shrink: int, device: object
     ) -> Step:
         return Step(
-            *(factor * (3 + 5 * layers + 7 * batch + 11 * layers * batch) / shrink**2 for factor in range(1, 6))
+            *(factor * (3 + 5 * layers + 7 * batch + 11 * layers * batch) / shrink**2 for factor in range(1, 7))
         )
 
     monkeypatch.setattr(extrapolated, "_small", cost)

@@ -37,7 +37,7 @@ def test_where_a_gpu_is_stood_in_for_its_reference_and_the_parts_are_timed_on_on
     monkeypatch.setattr(torch, "set_num_threads", asked.append)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(devices, "reference_seconds", lambda params, device: float(asked == [1]))
-    monkeypatch.setattr(parts, "timed", lambda *stack: Step(1.0, 1.0, 1.0, 1.0, 1.0))
+    monkeypatch.setattr(parts, "timed", lambda *stack: Step(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
     monkeypatch.setattr(parts, "threads", lambda planned: 2)
     write_bench(Path("data/bench.csv"), "0.005,NVIDIA H200,float32")
     params = small_params(DUST | {"device": "cuda"})
@@ -78,7 +78,7 @@ def test_stacks_share_a_gpu_as_their_model_does(tmp_path: Path, monkeypatch: pyt
     assert devices.side_by_side(params, gpu, 2, "vit") == 2
     assert devices.side_by_side(params, CPU, 2, "dust") == 2
     enter_project(tmp_path, monkeypatch)
-    monkeypatch.setattr(parts, "timed", lambda feed, stack, settings: Step(1.0, 1.0, 1.0, 1.0, 1.0))
+    monkeypatch.setattr(parts, "timed", lambda feed, stack, settings: Step(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
     asked: list[str] = []
     alone = part(params)
     monkeypatch.setattr(parts, "side_by_side", lambda params, device, places, model: asked.append(model) or 6)

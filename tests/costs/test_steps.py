@@ -13,6 +13,9 @@ from descent.costs.parts import Costs
 from descent.costs.steps import Step
 from descent.tasks.common.items import setting
 from descent.tasks.text.batches import ClassificationTask
+from descent.tasks.video.feed import feed
+from tests.fakes.core import DATASET, small_params, write_prepared
+from tests.fakes.stacks import stack as of_dust
 from tests.fakes.text import cells, fed, text_params, write_tokens
 
 CPU = torch.device("cpu")
@@ -37,7 +40,7 @@ def test_one_batch_of_mean_size_is_timed_and_validation_is_measured_by_it(
     monkeypatch.setattr(steps, "typical", lambda feed, task: chosen)
     found = steps.timed(feed, stack, [*settings.values()])
     assert {*drawn} == {(0, chosen)} and found.seconds > 0
-    monkeypatch.setattr(parts, "timed", lambda *stack: Step(0.0, 1.0, 1.0, 1.0, 1.0))
+    monkeypatch.setattr(parts, "timed", lambda *stack: Step(0.0, 1.0, 1.0, 1.0, 1.0, 1.0))
     held_out = sum(batch.ids.numel() for batch, _ in task.validation())
     found = Costs(text_params(), AtHand(CPU, 1))._stack(text_params(), feed, None, stack, settings)
     assert found.seconds == pytest.approx(feed.epochs * held_out / sizes[chosen])
@@ -57,3 +60,18 @@ def test_the_forward_is_timed_at_the_precision_of_training(
     monkeypatch.setattr(ClassificationTask, "losses", watched)
     steps.timed(own, stack, [setting(text_params(), cell) for cell in stack])
     assert lowered == {True: {True}, False: {True}}
+
+
+def test_memory_is_of_what_the_optimizer_keeps_too(tmp_path: Path) -> None:
+    """Of Adam two numbers a weight; of SOAP beside them a basis and a mean of every side, in float32."""
+    prepared, kept = write_prepared(tmp_path / DATASET), {}
+    for optimizer in ("adam", "soap"):
+        params = small_params({"profiles.demo.video.models.dust": {"optimizer": optimizer}})
+        stack = of_dust("unconstrained", "dust")
+        found = steps.timed(feed(params, prepared, "dust", CPU), stack, [setting(params, cell) for cell in stack])
+        kept[optimizer] = found.moments
+        rows, columns = (net := feed(params, prepared, "dust", CPU).build(stack)).dictionaries.shape[-2:]
+        matrices = net.dictionaries[..., 0, 0].numel()
+        assert found.weights == 4 * matrices * rows * columns
+    assert kept["adam"] == pytest.approx(2 * found.weights, abs=4), "and the number of the step"
+    assert kept["soap"] == 2 * found.weights + 4 * matrices * 2 * (rows**2 + columns**2)

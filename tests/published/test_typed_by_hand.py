@@ -2,14 +2,16 @@
 
 import re
 
+import pandas as pd
 import pytest
 
+from descent import config
 from descent.analysis import paper_tables
 from descent.analysis.wording import signed
 from tests.newcomer import readme
 
 HELD = r"within the tolerance in (\d+) of the (\d+) on validation data, and in (\d+) on test data"
-BY_HAND = r"in all (\d+) constrained models \(by as much as asked in (\d+); on test data in (\d+)\)"
+BY_HAND = r"in all (\d+) constrained models \(by as much as asked in (\d+); by as much on test data in (\d+)\)"
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +26,8 @@ def test_the_models_that_descend_and_hold_are_those_of_the_page(bullets: tuple[s
     held, every, tested = re.search(HELD, page).groups()
     assert re.search(BY_HAND, bullets[0]).groups() == (every, held, tested)
     assert f"**{every} of {every} constrained models**" in bullets[1]
+    (none,) = re.findall(r"none of (\d+) \(", bullets[1])
+    assert f"none of {none}." in bullets[0]
 
 
 def test_where_the_gain_turns_and_how_far_it_goes_is_that_of_the_block(bullets: tuple[str, str]) -> None:
@@ -37,3 +41,71 @@ def test_the_medians_of_the_papers_table_are_worked_out_from_it(bullets: tuple[s
     medians = depths[depths["model"] == "UT"].sort_values("layers")["all"]
     said = ", ".join(signed(value).removeprefix("+") for value in medians)
     assert f"({said} %)" in bullets[0]
+
+
+def test_the_settings_beside_the_papers_are_those_of_the_runs_and_of_its_tables() -> None:
+    rows = {
+        line.split(" | ")[0]: line.rstrip(" |").split(" | ")[1:]
+        for line in readme.text([readme.README]).splitlines()
+    }
+    runs = {"ut": ["small-9ecb5140"], "dust_shared": ["small-0e05c208", "small-24cbc4c9"]}
+    ours = {model: [_told(model, run) for run in names] for model, names in runs.items()}
+    (ucsd,), (same, avenue) = ([one.pop("margin") for one in told] for told in ours.values())
+    assert ucsd == same and ours["dust_shared"][0] == ours["dust_shared"][1], "both cameras of DUST alike"
+    ut, dust = (told[0] for told in ours.values())
+    params, table = (
+        config.load(readme.ROOT / "params.yaml"),
+        pd.read_csv(readme.ROOT / "data/paper/table1_video.csv"),
+    )
+    said = table.set_index("parameter")
+    frame, paper = params.video.frame, params.profiles["paper"].video
+    alphas, caps = ([said.loc[name, model] for model in ("ut", "dust")] for name in ("1 - alpha", "R0"))
+    assert rows["| frames; patches"] == [
+        f"{frame.size} x {frame.size}; {frame.patch} x {frame.patch} pixels",
+        f"{ut['size']} x {ut['size']}; {ut['patch']} x {ut['patch']}",
+    ]
+    assert rows["| atoms (columns of a dictionary); frames in a sequence"] == [
+        f"{paper.models['dust']['atoms']:,}; {paper.tokens}",
+        f"{ut['atoms']}; {ut['tokens']}",
+    ]
+    assert (ut["size"], ut["patch"], ut["atoms"], ut["tokens"], ut["how"]) == (
+        dust["size"],
+        dust["patch"],
+        dust["atoms"],
+        dust["tokens"],
+        dust["how"],
+    )
+    descent = rows["| descent asked for: UT, DUST"]
+    assert descent[0] == ", ".join(f"{100 * (1 - kept):.0f} %" for kept in alphas)
+    assert [ut["alpha"], dust["alpha"]] == [pytest.approx(1 - kept) for kept in alphas]
+    assert descent[1] == (
+        f"the same, and in training a margin of {100 * ucsd:.0f} points (DUST on Avenue: {100 * avenue:.0f})"
+    )
+    cap = rows["| cap on the loss before the first layer: UT, DUST"]
+    assert cap[0] == ", ".join(f"{value:g}" for value in caps)
+    assert cap[1].startswith(f"{ut['R0']:g}, {dust['R0']:g}: ")
+    area = (ut["patch"] / frame.patch) ** 2
+    assert [ut["R0"], dust["R0"]] == [pytest.approx(value * area) for value in caps], "the same for a pixel"
+    names = {"ratio": "ratios", "nupi": "nuPI", "none": "none"}
+    assert rows["| constraints; their multipliers; relaxation"][1] == "; ".join(names[word] for word in ut["how"])
+    assert rows["| training steps: UT, DUST"][1].startswith(f"{ut['steps']:,}, {dust['steps']:,}: ")
+    assert rows["| seeds"][1] == str(ut["seeds"]) == str(dust["seeds"])
+
+
+def _told(model: str, run: str) -> dict[str, object]:
+    """What a run says of a model that the README repeats."""
+    params = config.load(readme.ROOT / "data/evidence" / run / "params.yaml")
+    (dataset,), budget = params.video.datasets, params.model_budget(model)
+    problem = params.problem(dataset, model)
+    return {
+        "size": params.video.frame.size,
+        "patch": params.video.frame.patch,
+        "atoms": budget["atoms"],
+        "tokens": budget["tokens"],
+        "alpha": problem.alpha,
+        "margin": problem.margin,
+        "R0": problem.R0,
+        "how": (problem.constraint, problem.dual_optimizer, problem.resilience),
+        "steps": budget["epochs"] * budget["epoch_inputs"] // budget["batch"],
+        "seeds": len(params.budget.video.seeds),
+    }

@@ -34,7 +34,7 @@ def step(params: Params, shape: dict[str, int], cell: Cell, device: torch.device
         return _small(params, shape, cell, layers, batch, shrink, device)
 
     many = _line(lambda batch: _line(lambda layers: at(layers, batch), 1, cell.layers), few, full)
-    return Step(many.seconds, many.forward, many.weights, many.frozen, many.held / shrink) * shrink**2
+    return Step(**vars(many) | {"held": many.held / shrink}) * shrink**2
 
 
 def _line(measure: Callable[[int], Step], first: int, wanted: int) -> Step:

@@ -30,7 +30,7 @@ from descent.training.arm import Setting
 from descent.training.devices import free_memory
 from descent.training.loop import Task
 
-COPIES = 5  # of what trains: weights, gradients, Adam's two moments, the weights to report
+COPIES = 3  # of what trains: weights, gradients, the weights to report
 KEPT = 2  # times that a finished cell lies on the disk: DVC's cache is no copy where the file system has links
 
 
@@ -199,7 +199,9 @@ class Costs:
         step = self.known[key]
         held_out = sum(own[0].numel() for own, _ in task.validation()) / batch.numel()
         seconds = feed.epochs * (task.steps * step.seconds + held_out * step.forward)
-        return _Trained(step, seconds, COPIES * step.weights + step.frozen + step.held + _held_out(task))
+        return _Trained(
+            step, seconds, COPIES * step.weights + step.moments + step.frozen + step.held + _held_out(task)
+        )
 
 
 class UntestableError(UserError):

@@ -30,6 +30,7 @@ class Step:
     seconds: float | int  # of a training step
     forward: float | int  # seconds of the layers' losses of one batch, without gradient
     weights: float | int  # bytes of what trains
+    moments: float | int  # bytes that its optimizer keeps
     frozen: float | int  # bytes of what does not
     held: float | int  # bytes that a forward keeps for its backward
 
@@ -82,6 +83,9 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
         seconds=_fastest(step, device),
         forward=_fastest(forward, device),
         weights=trained,
+        moments=sum(
+            value.nbytes for own in optimizer.state.values() for value in own.values() if torch.is_tensor(value)
+        ),
         frozen=sum(value.nbytes for value in net.buffers()),
         held=kept.total,
     )

@@ -228,7 +228,7 @@ def _scope(told: Verdicts) -> str:
         name = told.params.label(dataset)
         if (part := part_of.get((dataset, model))) is not None:  # a claim may rest on a study alone
             folder = told.folders[part]
-            name += f" ([{folder.name}]({folder.as_posix()}/REPORT.md))"
+            name = f"[{name}]({folder.as_posix()}/REPORT.md)"
         sets.setdefault(model, []).append(name)
     words = [f"{sections.weighted(told.params, model)} on {listed(own)}" for model, own in sets.items()]
     return f"Tested: {'; '.join(words)}." if words else ""
