@@ -32,6 +32,7 @@ from descent.training.drawing import drawn_in_turn
 from descent.training.loop import Task
 from descent.training.optimizers import made
 from descent.training.schema import ADAM, Optimizer, Training
+from descent.training.soap import EVERY
 from descent.training.step import Steps
 from tests.bench.table import record
 from tests.bench.timing import device, in_every_precision, ratio
@@ -182,7 +183,8 @@ def optimizers(values: Params) -> None:
             stepper(dust(size, 1, shared=False), arm(values, PAIR[0], size), size, values, 1, primal=own)
             for own in (Optimizer(kind="soap", weight_decay=0.0), ADAM)
         ]
-        compare(values, "step of SOAP / of Adam", f"DUST, {size}", "", *each)
+        turns = [lambda step=step: [step() for _ in range(EVERY)] for step in each]
+        compare(values, f"{EVERY} steps of SOAP / of Adam", f"DUST, {size}", "", *turns)
 
 
 def stacks(values: Params) -> None:

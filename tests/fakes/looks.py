@@ -17,7 +17,7 @@ def write_looks(params: Params) -> None:
     """data/looks in the working folder, of all data sets, models and arms in use."""
     numbers = np.random.default_rng(0)
     for task, write in (("video", _arrays), ("text", _answers), ("lm", _lens)):
-        section = getattr(params, task)
+        section = params.section(task)
         for dataset in section.datasets:
             for model in section.models:
                 folder = LOOKS / dataset / model
@@ -32,7 +32,7 @@ def write_looks(params: Params) -> None:
 def keep_nothing(params: Params) -> None:
     """The folders of evaluation, without a single input."""
     for task in TASKS:
-        for dataset in getattr(params, task).datasets:
+        for dataset in params.section(task).datasets:
             looks_folder(task, dataset).mkdir(parents=True)
 
 

@@ -1,6 +1,7 @@
 """SOAP: a second implementation, one matrix after another; what it is for; and that no cell meets another."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,9 +9,11 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor, nn
 
+from descent.errors import UserError
 from descent.tasks.video.data import Prepared
-from descent.training import soap
-from descent.training.optimizers import made, recordable
+from descent.training import soap, step
+from descent.training.arm import Base
+from descent.training.optimizers import made, period
 from descent.training.schema import ADAM, Optimizer
 from tests.fakes.core import fit, same, small_params
 from tests.fakes.stacks import stack
@@ -73,10 +76,21 @@ def test_every_matrix_of_a_stack_steps_as_a_second_implementation_has_it() -> No
     assert (found - adam.detach()).abs().max() > 0.1, "from the first turn on it is not Adam"
 
 
-def test_a_vector_a_cell_is_a_matrix_of_one_row() -> None:
-    start, gradients = normal(3, 5), [normal(3, 5, seed=number) for number in range(1, 25)]
-    flat = stepped(start, gradients)
-    torch.testing.assert_close(flat, stepped(start[:, None], [one[:, None] for one in gradients])[:, 0])
+@pytest.mark.parametrize("shape", [(3, 5), (3, 2, 5)])
+def test_what_is_no_matrix_a_layer_steps_as_with_adam(shape: tuple[int, ...]) -> None:
+    """Or the layers of a bias, or the cells of a stack, would meet in one basis."""
+    start, gradients = normal(*shape), [normal(*shape, seed=number) for number in range(1, 25)]
+    plain = nn.Parameter(start.clone())
+    optimizer = made(ADAM, [plain], 0.1, BETAS)
+    for gradient in gradients:
+        plain.grad = gradient
+        optimizer.step()
+    weights, matrix = nn.Parameter(start.clone()), nn.Parameter(normal(1, 1, 2, 2))
+    soap_of = made(KIND, [weights, matrix], 0.1, BETAS)
+    for gradient in gradients:
+        weights.grad, matrix.grad = gradient, torch.ones_like(matrix)
+        soap_of.step()
+    torch.testing.assert_close(weights.detach(), plain.detach(), rtol=0, atol=1e-7)
 
 
 def test_it_is_quick_where_curvature_lies_across_the_axes() -> None:
@@ -86,7 +100,7 @@ def test_it_is_quick_where_curvature_lies_across_the_axes() -> None:
     left, right = (one @ across.diag() @ one.T for one in turn)
 
     def reached(kind: Optimizer) -> float:
-        weights = nn.Parameter(normal(1, 6, 6, seed=3))
+        weights = nn.Parameter(normal(1, 1, 6, 6, seed=3))
         optimizer = made(kind, [weights], 0.03, BETAS)
         for number in range(400):
             optimizer.param_groups[0]["lr"] = 0.03 * (1 - number / 400)
@@ -100,7 +114,7 @@ def test_it_is_quick_where_curvature_lies_across_the_axes() -> None:
 
 
 def test_a_side_that_is_too_long_keeps_its_basis(monkeypatch: pytest.MonkeyPatch) -> None:
-    start, gradients = normal(1, 3, 5), [normal(1, 3, 5, seed=number) for number in range(1, 25)]
+    start, gradients = normal(1, 2, 3, 5), [normal(1, 2, 3, 5, seed=number) for number in range(1, 25)]
     whole = stepped(start, gradients)
     monkeypatch.setattr(soap, "LARGEST", 4)
     one_sided = stepped(start, gradients)
@@ -112,7 +126,10 @@ def test_a_side_that_is_too_long_keeps_its_basis(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_state_that_is_taken_up_goes_on_to_the_bit() -> None:
-    start, gradients = normal(2, 4, 3).float(), [normal(2, 4, 3, seed=number).float() for number in range(1, 30)]
+    start, gradients = (
+        normal(2, 2, 4, 3).float(),
+        [normal(2, 2, 4, 3, seed=number).float() for number in range(1, 30)],
+    )
     whole = stepped(start, gradients)
     weights = nn.Parameter(start.clone())
     optimizer = made(KIND, [weights], 0.1, BETAS)
@@ -127,24 +144,23 @@ def test_a_state_that_is_taken_up_goes_on_to_the_bit() -> None:
 
 def test_without_gradient_and_momentum_a_cell_rests() -> None:
     """So the loop stops a cell that is lost."""
-    weights = nn.Parameter(normal(2, 4, 3))
+    weights = nn.Parameter(normal(2, 2, 4, 3))
     optimizer = made(KIND, [weights], 0.1, BETAS)
     for number in range(1, 30):
-        weights.grad = normal(2, 4, 3, seed=number)
+        weights.grad = normal(2, 2, 4, 3, seed=number)
         if number > 12:
             weights.grad[0] = 0
             optimizer.state[weights]["exp_avg"][0] = 0
         before = weights.detach().clone()
         optimizer.step()
-        moved = (weights.detach() - before).abs().amax((1, 2))
+        moved = (weights.detach() - before).abs().amax((1, 2, 3))
         assert moved[1] > 1e-3
         assert (moved[0] > 1e-3) == (number <= 12) and (moved[0] == 0) == (number > 12)
 
 
 @pytest.mark.parametrize("model", ["dust", "ut"])
 def test_a_budget_chooses_it_and_no_cell_meets_another(prepared: Prepared, tmp_path: Path, model: str) -> None:
-    adam = small_params()
-    params = small_params({f"profiles.demo.video.models.{model}": {"optimizer": "soap", "lr": 0.01}})
+    adam, params = (small_params(budget(model, name)) for name in ("adam", "soap"))
     cells = stack("unconstrained", model)
     _, together = fit(params, prepared, cells, tmp_path / "stack.pt")
     assert same(together, fit(params, prepared, cells, tmp_path / "again.pt")[1])
@@ -155,9 +171,52 @@ def test_a_budget_chooses_it_and_no_cell_meets_another(prepared: Prepared, tmp_p
             torch.testing.assert_close(value[0], together.weights[name][index], rtol=0, atol=1e-4)
 
 
-def test_a_gpu_replays_none_of_its_steps() -> None:
-    weights = [nn.Parameter(normal(1, 2, 2))]
-    assert recordable(made(ADAM, weights, 0.1, BETAS)) and not recordable(made(KIND, weights, 0.1, BETAS))
+def budget(model: str, optimizer: str, epochs: int = 8) -> dict[str, Any]:
+    """What chooses it, in a run whose bases turn."""
+    return {f"profiles.demo.video.models.{model}": {"optimizer": optimizer, "lr": 0.01, "epochs": epochs}}
+
+
+@pytest.mark.parametrize("dies_at", [2, 5])
+def test_a_run_that_was_killed_goes_on_to_the_bit(prepared: Prepared, tmp_path: Path, dies_at: int) -> None:
+    params = small_params(budget("dust", "soap") | {"training.checkpoint_seconds": 0.0})
+    cells, told = stack("unconstrained", "dust"), []
+    _, whole = fit(params, prepared, cells, tmp_path / "whole.pt")
+
+    def die(epoch: int, f: Tensor) -> None:
+        if epoch == dies_at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(params, prepared, cells, tmp_path / "resumed.pt", die)
+    _, resumed = fit(params, prepared, cells, tmp_path / "resumed.pt", lambda epoch, f: told.append(epoch))
+    assert told == list(range(dies_at, 9)) and same(resumed, whole)
+
+
+def test_steps_ask_whether_all_of_them_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU replays none of SOAP's."""
+    weights, asked = [nn.Parameter(normal(1, 1, 2, 2))], []
+    assert [period(made(kind, weights, 0.1, BETAS)) for kind in (ADAM, KIND)] == [1, soap.EVERY]
+    monkeypatch.setattr(step, "period", lambda optimizer: asked.append(optimizer) or 1)
+    optimizer = made(KIND, weights, 0.1, BETAS)
+    step.Steps(nn.Identity(), Recordable(), Recordable(), optimizer, small_params().training, torch.ones(1) > 0)
+    assert asked == [optimizer]
+
+
+class Recordable(Base):
+    """A task and an arm all of whose steps are alike."""
+
+    recordable = True
+
+    def losses(self, model: nn.Module, batch: Any) -> Tensor:
+        raise NotImplementedError
+
+    def compile(self, how: str) -> None:
+        raise NotImplementedError
+
+
+def test_a_model_without_matrices_is_refused() -> None:
+    with pytest.raises(UserError, match="optimizer: soap is for models of a matrix a layer"):
+        made(KIND, [nn.Parameter(normal(3, 5))], 0.1, BETAS)
 
 
 def test_it_has_no_weight_decay() -> None:

@@ -15,7 +15,7 @@ from descent.runner.items import Feed
 from descent.training.arm import Setting
 from descent.training.devices import UNRECORDED
 from descent.training.loop import Task
-from descent.training.optimizers import made
+from descent.training.optimizers import made, period
 from descent.training.step import Steps, primal_dual_step
 
 REPEATS = 3  # timed steps, after one that is not (on a GPU UNRECORDED + 1),
@@ -67,10 +67,12 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
         net, kept.watching(task.losses), given, arm, optimizer, feed.training, alive, arm.warmup_epochs
     )
     plain = feed.training.model_copy(update={"compile": "auto" if feed.training.compile else False})
+    repeats = period(optimizer)
     steps, gpu = Steps(net, task, arm, optimizer, plain, alive), device.type == "cuda"
 
     def step() -> None:
-        steps.learn(given if gpu else task.batch(0, number), arm.warmup_epochs, settings[0].lr)
+        for _ in range(repeats):
+            steps.learn(given if gpu else task.batch(0, number), arm.warmup_epochs, settings[0].lr)
 
     def forward() -> None:
         steps.look(given if gpu else task.batch(0, number))
@@ -80,7 +82,7 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
         forward()
     trained = sum(value.nbytes for value in net.parameters())
     return Step(
-        seconds=_fastest(step, device),
+        seconds=_fastest(step, device) / repeats,
         forward=_fastest(forward, device),
         weights=trained,
         moments=sum(

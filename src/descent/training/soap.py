@@ -6,13 +6,12 @@ import torch
 from torch import Tensor, nn
 
 EVERY = 10  # steps between two turns of the bases, the paper's own
-LARGEST = (
-    1024  # numbers in a side; a longer one keeps its own basis, as a vocabulary's, whose square nobody can hold
-)
+MATRICES = 4  # axes of a stack of matrices
+LARGEST = 1024  # numbers in a side; a longer one keeps its own basis
 
 
 class SOAP(torch.optim.Optimizer):
-    """Steps for a stack: the last two axes of a parameter are a matrix, all before them are cells, or layers too.
+    """Steps for a stack: a parameter of four axes, cells, layers, rows and columns, is a matrix a cell and layer.
 
     With G the gradient, and L and R the running means of G G^T and G^T G, whose eigenvectors are Q_L and Q_R:
 
@@ -21,7 +20,9 @@ class SOAP(torch.optim.Optimizer):
     W <- W - lr Q_L [Q_L^T M Q_R / (sqrt(V) + eps)] Q_R^T
 
     M and V are corrected for their start at zero, as Adam's. The eigenvectors start as the identity, so that the
-    first steps are Adam's, and follow by one step of orthogonal iteration, Q <- qr(L Q), in EVERY.
+    first steps are Adam's (the authors' start as those of the first gradient, with which no step is made), and
+    follow by one step of orthogonal iteration, Q <- qr(L Q), in EVERY. All other parameters, such as biases, keep
+    their own basis: their steps are Adam's.
 
     Written here, since libraries take a tensor for one matrix: they would turn all cells and layers of a stack by
     one basis, and no cell may meet another.
@@ -49,24 +50,23 @@ class SOAP(torch.optim.Optimizer):
 
 def _direction(gradient: Tensor, state: dict, betas: tuple[float, float], eps: float) -> Tensor:
     """What a step goes along, of the gradient's shape; `state` is brought forward by it."""
-    given = gradient.shape
-    gradient = gradient if gradient.dim() > 2 else gradient[:, None]  # a vector a cell: a matrix of one row
     if not state:
         # exp_avg is Adam's name for it: the loop stops a lost cell by it.
-        state.update(step=0, exp_avg=torch.zeros(given).to(gradient), square=torch.zeros_like(gradient))
-        for side, size in (("left", gradient.shape[-2]), ("right", gradient.shape[-1])):
-            if 1 < size <= LARGEST:
-                basis = torch.eye(size).to(gradient).expand(*gradient.shape[:-2], size, size).clone()
+        state.update(step=0, exp_avg=torch.zeros_like(gradient), square=torch.zeros_like(gradient))
+        for side, axis in (("left", -2), ("right", -1)):
+            if gradient.dim() == MATRICES and (size := gradient.shape[axis]) <= LARGEST:
+                basis = torch.eye(size).to(gradient).expand(*gradient.shape[:2], size, size).clone()
                 state.update({side: basis, f"{side}_mean": torch.zeros_like(basis)})
     first, second = betas
     state["step"] += 1
-    state["exp_avg"].lerp_(gradient.view(given), 1 - first)
+    state["exp_avg"].lerp_(gradient, 1 - first)
     state["square"].lerp_(_turned(gradient, state).square(), 1 - second)
-    mean = _turned(state["exp_avg"].view(gradient.shape), state) / (1 - first ** state["step"])
+    mean = _turned(state["exp_avg"], state) / (1 - first ** state["step"])
     scale = (state["square"] / (1 - second ** state["step"])).sqrt() + eps
-    direction = _turned(mean / scale, state, back=True).view(given)
-    for side, matrix in (("left", gradient), ("right", gradient.mT)):
+    direction = _turned(mean / scale, state, back=True)
+    for side in ("left", "right"):
         if side in state:
+            matrix = gradient if side == "left" else gradient.mT
             average = state[f"{side}_mean"].lerp_(matrix @ matrix.mT, 1 - second)
             if state["step"] % EVERY == 0:
                 state[side] = torch.linalg.qr(average @ state[side])[0]

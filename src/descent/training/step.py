@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from descent.training.arm import Base
 from descent.training.devices import Recorded, autocast
-from descent.training.optimizers import recordable
+from descent.training.optimizers import period
 from descent.training.schema import Training
 
 
@@ -54,7 +54,7 @@ class Steps:
             return again(model, task.losses, batch, settings)
 
         self._learn, self._look = learn, look
-        how, alike = settings.compile, task.recordable and arm.recordable and recordable(optimizer)
+        how, alike = settings.compile, task.recordable and arm.recordable and period(optimizer) == 1
         self.recorded = how in ("auto", "graphs", "both") and alive.is_cuda and alike
         if how in ("graphs", "both") and not self.recorded:
             task.compile("graphs")

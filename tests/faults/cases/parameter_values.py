@@ -191,7 +191,7 @@ HANDLED = [("a noise level twice", {f"{VIDEO}.eps": [0.1, 0.1]})]
 def everything(params: Params) -> None:
     """What the stages check of params.yaml, one after another."""
     for task in TASKS:
-        section = getattr(params, task)
+        section = params.section(task)
         for dataset in section.datasets:
             params.source(task, dataset)
             for model in section.models:
