@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from typing_extensions import TypedDict
 
+from descent.components import names
 from descent.errors import UserError
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -37,6 +38,13 @@ def _device(word: str) -> str:
     return word
 
 
+def _optimizer(word: str) -> str:
+    if word not in (known := names("training.optimizers")):
+        raise ValueError(f"unknown optimizer {word!r}; known: {', '.join(known)}")
+    return word
+
+
+OptimizerName = Annotated[str, AfterValidator(_optimizer)]
 Precision = Literal["float32", "tf32", "bf16"]
 Device = Annotated[str, AfterValidator(_device)]
 
@@ -143,9 +151,7 @@ class VideoBudget(Budget):
     epoch_inputs: Count | None
     validation_inputs: Count
     test_inputs: Count | None
-    optimizer: Literal["adam", "soap"] = (
-        "adam"  # of the weights; budgets published before there were two have none
-    )
+    optimizer: OptimizerName = "adam"  # of the weights; budgets published before there were two have none
 
 
 class Evaluation(Schema):

@@ -30,10 +30,9 @@ from descent.training.arm import Base
 from descent.training.devices import compiled
 from descent.training.drawing import drawn_in_turn
 from descent.training.loop import Task
-from descent.training.optimizers import made
+from descent.training.optimizers.soap import EVERY
 from descent.training.schema import ADAM, Optimizer, Training
-from descent.training.soap import EVERY
-from descent.training.step import Steps
+from descent.training.step import Steps, optimizer_of
 from tests.bench.table import record
 from tests.bench.timing import device, in_every_precision, ratio
 
@@ -107,7 +106,7 @@ def stepper(
     clean = torch.rand(1, size.batch, size.tokens, PIXELS, generator=stream)
     noisy = (clean + 0.05 * torch.randn(clean.shape, generator=stream)).repeat(cells, 1, 1, 1)
     model, noisy, clean = model.to(device()), noisy.to(device()), clean.to(device())
-    optimizer = made(primal, model.parameters(), 1e-5, values.training.betas)
+    optimizer = optimizer_of(primal, model.parameters(), 1e-5, values.training.betas)
     alive = torch.ones(cells, dtype=torch.bool, device=device())
 
     steps = Steps(model, Denoising(), own, optimizer, as_asked(values, how), alive)
@@ -136,7 +135,7 @@ class Fed:
         asked = [setting(values, cell) for cell in stack]
         self.net, task = feed.build(stack).to(device()), feed.task(stack)
         arm = load("arms", asked[0].arm).Arm([own.values for own in asked], stack[0].layers, device())
-        optimizer = made(feed.primal, self.net.parameters(), 1e-5, values.training.betas)
+        optimizer = optimizer_of(feed.primal, self.net.parameters(), 1e-5, values.training.betas)
         alive = torch.ones(len(stack), dtype=torch.bool, device=device())
         self.steps = Steps(self.net, task, arm, optimizer, as_asked(values, how), alive)
         self.batches, self.held_out = drawn(task), cycle(task.validation())

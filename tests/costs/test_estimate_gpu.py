@@ -92,7 +92,7 @@ def test_memory_is_also_of_held_out_data_and_on_a_gpu_of_its_frames(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter_demo(tmp_path, monkeypatch)
-    monkeypatch.setattr(parts, "timed", lambda *stack: Step(1.0, 1.0, 0.0, 0.0, 0.0))
+    monkeypatch.setattr(parts, "timed", lambda *stack: Step(1.0, 1.0, 0.0, 0.0, 0.0, 0.0))
     held_out = 10 * TOKENS * PATCH**2 * 4 * (3 + 1)  # noisy ones of three cells, and clean ones of all
     frames = (sum(CLIPS["train"]) + sum(CLIPS["validation"])) * SIZE**2
     assert part(small_params(DUST)).memory == 2 * held_out

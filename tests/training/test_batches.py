@@ -14,7 +14,7 @@ from tests.fakes.stacks import ARMS, CPU, stack
 
 def task(prepared: Prepared, cells: list[Cell], sigma: float | None = None, **budget: object) -> SequenceTask:
     values = small_params().model_budget("dust") | budget
-    known = {name: values[name] for name in VideoBudget.model_fields}
+    known = {name: values[name] for name in VideoBudget.model_fields if name in values}
     scale = prepared.sigma if sigma is None else sigma
     return SequenceTask(prepared, VideoBudget(**known), scale, "sum", CPU, cells)
 

@@ -1,19 +1,22 @@
 """SOAP: a second implementation, one matrix after another; what it is for; and that no cell meets another."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from pydantic import ValidationError
 from torch import Tensor, nn
 
 from descent.errors import UserError
+from descent.runner import items
+from descent.tasks.common.items import budget_of, setting
 from descent.tasks.video.data import Prepared
-from descent.training import soap, step
+from descent.tasks.video.feed import feed
+from descent.training import step
 from descent.training.arm import Base
-from descent.training.optimizers import made, period
+from descent.training.optimizers import soap
 from descent.training.schema import ADAM, Optimizer
 from tests.fakes.core import fit, same, small_params
 from tests.fakes.stacks import stack
@@ -29,7 +32,7 @@ def normal(*shape: int, seed: int = 0) -> Tensor:
 def stepped(start: Tensor, gradients: list[Tensor], lr: float = 0.1) -> Tensor:
     """Where given gradients lead the optimizer."""
     weights = nn.Parameter(start.clone())
-    optimizer = made(KIND, [weights], lr, BETAS)
+    optimizer = step.optimizer_of(KIND, [weights], lr, BETAS)
     for gradient in gradients:
         weights.grad = gradient.clone()
         optimizer.step()
@@ -67,7 +70,7 @@ def test_every_matrix_of_a_stack_steps_as_a_second_implementation_has_it() -> No
             own = second(start[cell, layer].numpy(), [one[cell, layer].numpy() for one in gradients])
             np.testing.assert_allclose(found[cell, layer].numpy(), own, rtol=0, atol=1e-10)
     adam = nn.Parameter(start.clone())
-    plain = made(ADAM, [adam], 0.1, BETAS)
+    plain = step.optimizer_of(ADAM, [adam], 0.1, BETAS)
     for number, gradient in enumerate(gradients, start=1):
         adam.grad = gradient.clone()
         plain.step()
@@ -81,12 +84,12 @@ def test_what_is_no_matrix_a_layer_steps_as_with_adam(shape: tuple[int, ...]) ->
     """Or the layers of a bias, or the cells of a stack, would meet in one basis."""
     start, gradients = normal(*shape), [normal(*shape, seed=number) for number in range(1, 25)]
     plain = nn.Parameter(start.clone())
-    optimizer = made(ADAM, [plain], 0.1, BETAS)
+    optimizer = step.optimizer_of(ADAM, [plain], 0.1, BETAS)
     for gradient in gradients:
         plain.grad = gradient
         optimizer.step()
     weights, matrix = nn.Parameter(start.clone()), nn.Parameter(normal(1, 1, 2, 2))
-    soap_of = made(KIND, [weights, matrix], 0.1, BETAS)
+    soap_of = step.optimizer_of(KIND, [weights, matrix], 0.1, BETAS)
     for gradient in gradients:
         weights.grad, matrix.grad = gradient, torch.ones_like(matrix)
         soap_of.step()
@@ -101,7 +104,7 @@ def test_it_is_quick_where_curvature_lies_across_the_axes() -> None:
 
     def reached(kind: Optimizer) -> float:
         weights = nn.Parameter(normal(1, 1, 6, 6, seed=3))
-        optimizer = made(kind, [weights], 0.03, BETAS)
+        optimizer = step.optimizer_of(kind, [weights], 0.03, BETAS)
         for number in range(400):
             optimizer.param_groups[0]["lr"] = 0.03 * (1 - number / 400)
             optimizer.zero_grad()
@@ -119,7 +122,7 @@ def test_a_side_that_is_too_long_keeps_its_basis(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(soap, "LARGEST", 4)
     one_sided = stepped(start, gradients)
     assert (whole - one_sided).abs().max() > 0.01
-    optimizer = made(KIND, [weights := nn.Parameter(start)], 0.1, BETAS)
+    optimizer = step.optimizer_of(KIND, [weights := nn.Parameter(start)], 0.1, BETAS)
     weights.grad = gradients[0]
     optimizer.step()
     assert "left" in optimizer.state[weights] and "right" not in optimizer.state[weights]
@@ -132,10 +135,10 @@ def test_a_state_that_is_taken_up_goes_on_to_the_bit() -> None:
     )
     whole = stepped(start, gradients)
     weights = nn.Parameter(start.clone())
-    optimizer = made(KIND, [weights], 0.1, BETAS)
+    optimizer = step.optimizer_of(KIND, [weights], 0.1, BETAS)
     for number, gradient in enumerate(gradients):
         if number == 13:
-            kept, optimizer = optimizer.state_dict(), made(KIND, [weights], 0.7, BETAS)
+            kept, optimizer = optimizer.state_dict(), step.optimizer_of(KIND, [weights], 0.7, BETAS)
             optimizer.load_state_dict(kept)
         weights.grad = gradient.clone()
         optimizer.step()
@@ -145,7 +148,7 @@ def test_a_state_that_is_taken_up_goes_on_to_the_bit() -> None:
 def test_without_gradient_and_momentum_a_cell_rests() -> None:
     """So the loop stops a cell that is lost."""
     weights = nn.Parameter(normal(2, 2, 4, 3))
-    optimizer = made(KIND, [weights], 0.1, BETAS)
+    optimizer = step.optimizer_of(KIND, [weights], 0.1, BETAS)
     for number in range(1, 30):
         weights.grad = normal(2, 2, 4, 3, seed=number)
         if number > 12:
@@ -192,14 +195,27 @@ def test_a_run_that_was_killed_goes_on_to_the_bit(prepared: Prepared, tmp_path: 
     assert told == list(range(dies_at, 9)) and same(resumed, whole)
 
 
-def test_steps_ask_whether_all_of_them_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A GPU replays none of SOAP's."""
-    weights, asked = [nn.Parameter(normal(1, 1, 2, 2))], []
-    assert [period(made(kind, weights, 0.1, BETAS)) for kind in (ADAM, KIND)] == [1, soap.EVERY]
-    monkeypatch.setattr(step, "period", lambda optimizer: asked.append(optimizer) or 1)
-    optimizer = made(KIND, weights, 0.1, BETAS)
-    step.Steps(nn.Identity(), Recordable(), Recordable(), optimizer, small_params().training, torch.ones(1) > 0)
-    assert asked == [optimizer]
+def test_a_gpu_replays_none_of_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a GPU's, the compiler's own graphs of the losses are asked for where steps cannot be replayed."""
+    weights, how = [nn.Parameter(normal(1, 1, 2, 2))], small_params({"training": {"compile": "graphs"}}).training
+    asked: list[str] = []
+    monkeypatch.setattr(Recordable, "compile", lambda task, how: asked.append(how))
+    monkeypatch.setattr(step, "Recorded", lambda function: function)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
+    for kind, recorded in ((ADAM, True), (KIND, False)):
+        optimizer = step.optimizer_of(kind, weights, 0.1, BETAS)
+        steps = step.Steps(nn.Identity(), Recordable(), Recordable(), optimizer, how, on_a_gpu())
+        assert steps.recorded == recorded
+    assert asked == ["graphs"]
+
+
+def on_a_gpu() -> Tensor:
+    """Flags that say that they are there."""
+
+    class Flags(Tensor):
+        is_cuda = True
+
+    return torch.ones(1, dtype=torch.bool).as_subclass(Flags)
 
 
 class Recordable(Base):
@@ -216,9 +232,28 @@ class Recordable(Base):
 
 def test_a_model_without_matrices_is_refused() -> None:
     with pytest.raises(UserError, match="optimizer: soap is for models of a matrix a layer"):
-        made(KIND, [nn.Parameter(normal(3, 5))], 0.1, BETAS)
+        step.optimizer_of(KIND, [nn.Parameter(normal(3, 5))], 0.1, BETAS)
 
 
 def test_it_has_no_weight_decay() -> None:
-    with pytest.raises(ValidationError, match="soap has no weight_decay: set 0, or take adamw"):
-        Optimizer(kind="soap", weight_decay=0.1)
+    with pytest.raises(UserError, match="soap has no weight_decay: set 0, or take adamw"):
+        weights = [nn.Parameter(normal(1, 1, 2, 2))]
+        step.optimizer_of(Optimizer(kind="soap", weight_decay=0.1), weights, 0.1, BETAS)
+
+
+def test_an_unknown_one_is_told_in_one_sentence() -> None:
+    with pytest.raises(UserError, match="unknown optimizer 'sopa'; known: adam, adamw, soap"):
+        small_params(budget("dust", "sopa")).model_budget("dust")
+        budget_of(small_params(budget("dust", "sopa")), "dust")
+
+
+def test_its_code_is_in_the_name_of_its_own_cells(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(items, "digest", lambda modules: asked.append(modules) or f"code {len(asked)}")
+    cell = stack("unconstrained", "dust")[0]
+    for name in ("adam", "soap"):
+        params = small_params(budget("dust", name))
+        made, own = feed(params, prepared, "dust", torch.device("cpu")), {cell: setting(params, cell)}
+        item = items.Item("one", Path("runs"), [cell], own, made, partial(items.once, own))
+        assert item.fingerprint(cell, own[cell]) != item.fingerprint(cell, own[cell]), "other code, another name"
+    assert asked == [(f"descent.training.optimizers.{name}",) for name in ("adam", "adam", "soap", "soap")]

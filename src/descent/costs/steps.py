@@ -15,8 +15,7 @@ from descent.runner.items import Feed
 from descent.training.arm import Setting
 from descent.training.devices import UNRECORDED
 from descent.training.loop import Task
-from descent.training.optimizers import made, period
-from descent.training.step import Steps, primal_dual_step
+from descent.training.step import Steps, optimizer_of, primal_dual_step
 
 REPEATS = 3  # timed steps, after one that is not (on a GPU UNRECORDED + 1),
 PATIENCE = 0.5  # or as many as take so many seconds
@@ -58,7 +57,7 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
     task = feed.task(stack)
     device = feed.device
     arm = load("arms", settings[0].arm).Arm([one.values for one in settings], stack[0].layers, device)
-    optimizer = made(feed.primal, net.parameters(), settings[0].lr, feed.training.betas)
+    optimizer = optimizer_of(feed.primal, net.parameters(), settings[0].lr, feed.training.betas)
     alive = torch.ones(len(stack), dtype=torch.bool, device=device)
     number = typical(feed, task)
     given = task.batch(0, number)
@@ -67,7 +66,7 @@ def timed(feed: Feed, stack: Sequence[Cell], settings: Sequence[Setting]) -> Ste
         net, kept.watching(task.losses), given, arm, optimizer, feed.training, alive, arm.warmup_epochs
     )
     plain = feed.training.model_copy(update={"compile": "auto" if feed.training.compile else False})
-    repeats = period(optimizer)
+    repeats = getattr(optimizer, "period", 1)
     steps, gpu = Steps(net, task, arm, optimizer, plain, alive), device.type == "cuda"
 
     def step() -> None:

@@ -11,6 +11,7 @@ from descent.cells import Cell, fingerprint
 from descent.io.progress import Bar
 from descent.runner import store
 from descent.runner.executor import Job, jobs, run_all
+from descent.runner.fingerprint import digest
 from descent.runner.stacks import PARTS, plan, room, unfinished, work
 from descent.training.arm import Setting
 from descent.training.stack import Recipe
@@ -57,8 +58,10 @@ class Item:
 
     def fingerprint(self, cell: Cell, setting: Setting) -> str:
         """The cell's name in the store: all that its weights depend on, and nothing else."""
-        primal = {"primal": self.feed.primal.model_dump()}
-        return fingerprint(cell, self.feed.definition(cell) | primal | {"setting": setting.definition()})
+        primal = self.feed.primal
+        # The optimizer's code by itself: the cells of the others are not trained anew where it changes.
+        steps = {"primal": primal.model_dump(), "steps": digest((f"descent.training.optimizers.{primal.kind}",))}
+        return fingerprint(cell, self.feed.definition(cell) | steps | {"setting": setting.definition()})
 
     def stacks(
         self, cells: Sequence[Cell], settings: dict[Cell, Setting], elements: int | None

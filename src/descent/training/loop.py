@@ -12,9 +12,8 @@ from torch import Tensor, nn
 
 from descent.training.arm import Base
 from descent.training.drawing import drawn_in_turn
-from descent.training.optimizers import made
 from descent.training.schema import ADAM, Optimizer, Training
-from descent.training.step import Learnt, Steps, rate
+from descent.training.step import Learnt, Steps, optimizer_of, rate
 
 
 @runtime_checkable
@@ -85,7 +84,7 @@ def train(
     """
     device = next(model.parameters()).device
     cells = next(model.parameters()).shape[0]
-    optimizer = made(primal, model.parameters(), lr, settings.betas)
+    optimizer = optimizer_of(primal, model.parameters(), lr, settings.betas)
     run = Run(
         alive=torch.ones(cells, dtype=torch.bool, device=device),
         missed=torch.full((cells,), torch.inf, device=device),

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from descent.schema import Count, NonNegative, Once, Positive, Precision, Schema, Seed, Share
+from descent.schema import Count, NonNegative, Once, OptimizerName, Positive, Precision, Schema, Seed, Share
 
 
 class StackElements(Schema):
@@ -25,16 +25,10 @@ class Training(Schema):
 
 
 class Optimizer(Schema):
-    """What steps the weights; AdamW takes its decay outside the moments, Adam inside, SOAP (soap.py) has none."""
+    """What steps the weights: a file of training/optimizers."""
 
-    kind: Literal["adam", "adamw", "soap"]
+    kind: OptimizerName
     weight_decay: NonNegative
-
-    @model_validator(mode="after")
-    def _without_decay(self) -> "Optimizer":
-        if self.kind == "soap" and self.weight_decay:
-            raise ValueError("soap has no weight_decay: set 0, or take adamw")
-        return self
 
 
 ADAM = Optimizer(kind="adam", weight_decay=0.0)  # of every task that does not choose

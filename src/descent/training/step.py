@@ -1,7 +1,8 @@
 """One step of a stack on one batch, plain or as a graph that a GPU replays."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -10,8 +11,7 @@ from torch import Tensor, nn
 
 from descent.training.arm import Base
 from descent.training.devices import Recorded, autocast
-from descent.training.optimizers import period
-from descent.training.schema import Training
+from descent.training.schema import Optimizer, Training
 
 
 @runtime_checkable
@@ -54,7 +54,7 @@ class Steps:
             return again(model, task.losses, batch, settings)
 
         self._learn, self._look = learn, look
-        how, alike = settings.compile, task.recordable and arm.recordable and period(optimizer) == 1
+        how, alike = settings.compile, task.recordable and arm.recordable and getattr(optimizer, "period", 1) == 1
         self.recorded = how in ("auto", "graphs", "both") and alive.is_cuda and alike
         if how in ("graphs", "both") and not self.recorded:
             task.compile("graphs")
@@ -85,6 +85,22 @@ class Steps:
     def look(self, batch: Any) -> Float[Tensor, "cells depth"]:
         """The losses of a held-out batch, which the next look may overwrite."""
         return self._look(batch)
+
+
+def optimizer_of(
+    primal: Optimizer, parameters: Iterable[nn.Parameter], lr: float, betas: Sequence[float]
+) -> torch.optim.Optimizer:
+    """What steps the weights of a stack.
+
+    Args:
+        parameters: with a leading cells axis.
+        betas: the two rates of its running means, of the gradient and of its squares.
+
+    Raises:
+        UserError: an optimizer that is not for these parameters.
+    """
+    kind = import_module(f"descent.training.optimizers.{primal.kind}")
+    return kind.made(parameters, lr, tuple(betas), primal.weight_decay)
 
 
 def primal_dual_step(

@@ -87,8 +87,8 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert rows[0].endswith(" | 2 % (1 to 3) | 1 % | **reproduced** |")
     assert " | – | 1 points | **not tested**" in rows[2]  # noqa: RUF001
     assert legend.startswith("A gain is positive") and "*Not tested*" in legend
-    run = f"([small-1]({folder}/REPORT.md))"
-    assert scope.startswith(f"Tested: UT on Avenue and UCSD {run}. ["), "what fails a precondition is not in it"
+    run = f"[UCSD]({folder}/REPORT.md)"
+    assert scope.startswith(f"Tested: UT on Avenue and {run}. ["), "what fails a precondition is not in it"
     assert f"({tmp_path}/README.md)" in scope and f"({tmp_path}/PROTOCOL.md)" in scope
     none = screen(params, card().assign(verdict="not tested"), made_up, folder)
     assert none.startswith("**None of the paper's 3 primary claims could be tested on real data yet.** Below is")

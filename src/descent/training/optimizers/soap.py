@@ -5,9 +5,27 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
+from descent.errors import UserError
+
 EVERY = 10  # steps between two turns of the bases, the paper's own
 MATRICES = 4  # axes of a stack of matrices
 LARGEST = 1024  # numbers in a side; a longer one keeps its own basis
+
+
+def made(
+    parameters: Iterable[nn.Parameter], lr: float, betas: tuple[float, float], weight_decay: float
+) -> torch.optim.Optimizer:
+    """SOAP for a stack.
+
+    Raises:
+        UserError: a model without a matrix a cell and layer, for which it would be Adam, or a weight decay.
+    """
+    parameters = [*parameters]
+    if all(one.dim() != MATRICES for one in parameters):
+        raise UserError("optimizer: soap is for models of a matrix a layer, as UT and DUST; set adam")
+    if weight_decay:
+        raise UserError("optimizer: soap has no weight_decay: set 0, or take adamw")
+    return SOAP(parameters, lr, betas)
 
 
 class SOAP(torch.optim.Optimizer):
@@ -32,6 +50,8 @@ class SOAP(torch.optim.Optimizer):
         lr: the learning rate.
         betas: beta_1 and beta_2; the second is that of L and R too.
     """
+
+    period = EVERY  # steps after which it does the same again: a GPU cannot replay one of them for all
 
     def __init__(
         self, parameters: Iterable[nn.Parameter], lr: float, betas: tuple[float, float], eps: float = 1e-8
