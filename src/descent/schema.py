@@ -40,7 +40,7 @@ def _device(word: str) -> str:
 
 def _optimizer(word: str) -> str:
     if word not in (known := names("training.optimizers")):
-        raise ValueError(f"unknown optimizer {word!r}; known: {', '.join(known)}")
+        raise ValueError(f"one of {', '.join(known)}")
     return word
 
 

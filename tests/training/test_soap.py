@@ -88,7 +88,7 @@ def test_what_is_no_matrix_a_layer_steps_as_with_adam(shape: tuple[int, ...]) ->
     for gradient in gradients:
         plain.grad = gradient
         optimizer.step()
-    weights, matrix = nn.Parameter(start.clone()), nn.Parameter(normal(1, 1, 2, 2))
+    weights, matrix = nn.Parameter(start.clone()), nn.Parameter(normal(1, 1, 6, 6))
     soap_of = step.optimizer_of(KIND, [weights, matrix], 0.1, BETAS)
     for gradient in gradients:
         weights.grad, matrix.grad = gradient, torch.ones_like(matrix)
@@ -230,9 +230,10 @@ class Recordable(Base):
         raise NotImplementedError
 
 
-def test_a_model_without_matrices_is_refused() -> None:
+def test_a_model_most_of_which_is_no_matrix_a_layer_is_refused() -> None:
+    """As ViT, whose embedding of patches has four axes too."""
     with pytest.raises(UserError, match="optimizer: soap is for models of a matrix a layer"):
-        step.optimizer_of(KIND, [nn.Parameter(normal(3, 5))], 0.1, BETAS)
+        step.optimizer_of(KIND, [nn.Parameter(normal(3, 5)), nn.Parameter(normal(1, 1, 2, 2))], 0.1, BETAS)
 
 
 def test_it_has_no_weight_decay() -> None:
@@ -242,7 +243,7 @@ def test_it_has_no_weight_decay() -> None:
 
 
 def test_an_unknown_one_is_told_in_one_sentence() -> None:
-    with pytest.raises(UserError, match="unknown optimizer 'sopa'; known: adam, adamw, soap"):
+    with pytest.raises(UserError, match="optimizer: one of adam, adamw, soap, not 'sopa'"):
         small_params(budget("dust", "sopa")).model_budget("dust")
         budget_of(small_params(budget("dust", "sopa")), "dust")
 

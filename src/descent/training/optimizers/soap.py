@@ -18,10 +18,12 @@ def made(
     """SOAP for a stack.
 
     Raises:
-        UserError: a model without a matrix a cell and layer, for which it would be Adam, or a weight decay.
+        UserError: a model of which most weights are in no matrix of a cell and layer, for which it would be Adam,
+            or a weight decay.
     """
     parameters = [*parameters]
-    if all(one.dim() != MATRICES for one in parameters):
+    turned = sum(one.numel() for one in parameters if one.dim() == MATRICES)
+    if 2 * turned < sum(one.numel() for one in parameters):
         raise UserError("optimizer: soap is for models of a matrix a layer, as UT and DUST; set adam")
     if weight_decay:
         raise UserError("optimizer: soap has no weight_decay: set 0, or take adamw")
