@@ -111,6 +111,12 @@ class Params(Declared):
         values = self._of_model(self.models, model)
         return values | values.pop("arms", {}).get(arm, {})
 
+    def tied(self, model: str, arm: str) -> bool:
+        """Whether all layers of such a model are one map, by the settings that its file, or that of the model which
+        it is like in the end, names as TIED."""
+        of = self.components["models"][self._root(model)].get("TIED")
+        return of is not None and of.items() <= self.model_settings(model, arm).items()
+
     def objective(
         self,
         arm: str,

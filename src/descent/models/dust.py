@@ -17,6 +17,7 @@ from descent.schema import NonNegative, Positive, Schema, VideoBudget
 LABEL = "DUST"
 TASK = "video"
 INPUTS = "patches"
+TIED = {"dictionaries": "shared"}  # settings under which all layers are one map
 
 
 class Settings(Schema):

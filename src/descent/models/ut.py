@@ -15,6 +15,7 @@ from descent.schema import NonNegative, Positive, Schema, VideoBudget
 LABEL = "UT"
 TASK = "video"
 INPUTS = "patches"
+TIED = {"decouple": False}  # settings under which all layers are one map
 
 
 class Settings(Schema):
