@@ -112,7 +112,7 @@ class Params(Declared):
         return values | values.pop("arms", {}).get(arm, {})
 
     def tied(self, model: str, arm: str) -> bool:
-        """Whether all layers of such a model are one map, by the settings that its file, or that of the model which
+        """Whether all layers of such a model are one map, by the settings that its file, or that of the model that
         it is like in the end, names as TIED."""
         of = self.components["models"][self._root(model)].get("TIED")
         return of is not None and of.items() <= self.model_settings(model, arm).items()

@@ -44,8 +44,8 @@ COMPONENTS: dict[str, dict[str, dict[str, Any]]] = {
         "replay_positive": {"LABEL": "replay, positive part", "ENFORCES": False, "ALL_LAYERS": True},
     },
     "models": {
-        "ut": {"LABEL": "UT", "TASK": "video", "INPUTS": "patches"},
-        "dust": {"LABEL": "DUST", "TASK": "video", "INPUTS": "patches"},
+        "ut": {"LABEL": "UT", "TASK": "video", "INPUTS": "patches", "TIED": {"decouple": False}},
+        "dust": {"LABEL": "DUST", "TASK": "video", "INPUTS": "patches", "TIED": {"dictionaries": "shared"}},
         "dust_per_layer": {
             "LABEL": "DUST, a dictionary a layer",
             "TASK": "video",

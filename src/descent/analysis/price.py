@@ -1,6 +1,6 @@
 """What descent costs a video model whose layers are all one map: in closed form, and measured.
 
-With t the clean patch, m = E[t | input] and x_l what layer l makes of the input, x_l - m is orthogonal to m - t, so
+With t the clean patch, m = E[t | input] and x_l what layer l makes of the input, x_l - m is orthogonal to m - t:
 
     f_l = F + d_l        F = E|m - t|^2, which no model gets below;  d_l = E|x_l - m|^2
 
@@ -8,16 +8,19 @@ Layers that are one map, under which each direction of x - m shrinks at a rate o
 
     d_l = sum_i c_i rho_i^l,    0 <= rho_i <= 1,    sum_i c_i = f_0 - F <= R0 - F
 
-The descent asked of the last layer, f_L <= (1 - alpha) f_{L-1}, is sum_i c_i rho_i^(L-1) (q - rho_i) >= (1 - q) F with
-q = 1 - alpha. In w = rho^L the left side is sum_i c_i (q w_i^(1 - 1/L) - w_i), concave, so that (Jensen) no mixture of
-rates has a lower f_L than a single one with all that the cap allows, the smallest root rho of
+The descent asked of the last layer, f_L <= (1 - alpha) f_{L-1}, is, with q = 1 - alpha,
+
+    sum_i c_i rho_i^(L-1) (q - rho_i) >= (1 - q) F
+
+In w = rho^L its left side is sum_i c_i (q w_i^(1 - 1/L) - w_i), concave, so that (Jensen) no mixture of rates has
+a lower f_L than a single one with all that the cap allows, the smallest root rho of
 
     (R0 - F) rho^(L-1) (q - rho) = (1 - q) F,        f_L / F = q (1 - rho) / (q - rho)
 
-and f_l / f_{l-1} grows with l, so that the last layer's constraint holds the others. With F = 0 or alpha = 0 nothing is
-lost, the price grows with L and falls with R0. Layers of their own rates have none: d_L = 0 after any d_{L-1}.
+There f_l / f_{l-1} grows with l: layers before the last descend by more than they must. The price grows with L,
+alpha and F, and falls with R0. Layers of which each is a map of its own have none: d_L = 0 after any d_{L-1}.
 
-Beside the theorem stands an approximation: what ERM reaches stands for F, and training may bend the map.
+That is the theorem. The approximation: what ERM reaches stands for F, and training may bend the map.
 """
 
 import numpy as np
@@ -29,72 +32,90 @@ from descent.analysis.keys import SETTING
 from descent.analysis.lost import truth
 from descent.components import TASKS
 from descent.config import Params
+from descent.study import Study
 
-ASKED = {
-    "alpha",
-    "margin",
-    "R0",
-}  # what the closed form knows of a problem: studies of anything else say nothing of it
+ASKED = {"alpha", "margin", "R0"}  # of a problem all that the closed form knows
 PLACE = ["experiment", *SETTING, "varied"]
+OF_PAIR = ["tied", "share", "cap"]
 
 
 def tied(F: float, alpha: float, R0: float, layers: int) -> float:
     """The least f_L / F of layers that are one map, by the closed form above; NaN where no such model descends so.
 
     Args:
-        F: what a model without constraints reaches, in units of R0; above 0, below R0.
+        F: what a model without constraints reaches: above 0, below R0.
         alpha: the share of its loss that each layer must take away.
+        R0: the cap on f_0, in the units of F.
         layers: L, at least 1.
     """
     q = 1 - alpha
-    left = lambda rho: (R0 - F) * rho ** (layers - 1) * (q - rho) - (1 - q) * F  # noqa: E731 - the equation's two sides
-    top = q * (layers - 1) / layers  # where it is largest
-    if left(top) < 0:
+    top = q * (layers - 1) / layers  # where the left side of the equation is largest
+
+    def over(rho: float) -> float:
+        return (R0 - F) * rho ** (layers - 1) * (q - rho) - (1 - q) * F
+
+    if over(top) < 0:
         return float("nan")
-    rho = 0.0 if left(0.0) >= 0 else brentq(left, 0.0, top)
+    rho = 0.0 if over(0.0) >= 0 else brentq(over, 0.0, top)
     return q * (1 - rho) / (q - rho)
 
 
 def measured(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """What constrained video models pay on validation data, beside the closed form; a row a setting of PLACE.
+    """What constrained video models pay on validation data, beside the closed form: a row for each PLACE.
 
-    Of the task's grid and of studies that vary nothing but ASKED, in which the constrained arm is params.comparison's.
-    Pairs of which a cell diverged are left out.
+    Of the grid of videos and of the studies that vary nothing but ASKED, models in which the layers of both arms
+    are one map, or those of neither. A pair of which a cell diverged is left out.
 
     Args:
         cells: one row per cell (summary.cells_table).
 
-    Columns: PLACE; `tied`, whether all layers are one map; `share` and `cap`, the alpha (the margin
-    included) and the R0 (less it) that training asks for; `paid`, the mean over seeds of ln(f_L / ERM's f_L), with Student's 95 % interval (`paid_low`,
-    `paid_high`, `paid_seeds`); `expected`, the mean of ln `tied`, NaN where the layers are not one map.
+    Columns: PLACE; `tied`, whether all layers are one map; `share` and `cap`, the alpha and R0 that training asks
+    for, the margin in them; `paid`, the mean over seeds of ln(f_L / ERM's f_L), with Student's 95 % interval
+    (`paid_low`, `paid_high`, `paid_seeds`); `expected`, the mean of ln `tied`, missing where layers are not one
+    map, and where for some seed no such model descends so.
     """
-    found = cells[cells["experiment"].isin(_experiments(params)) & cells["trained"].astype(bool)]
-    found = found[~truth(found["diverged"]) & found["validation_loss"].notna()]
-    found = beside_plain(found, ["validation_loss"], params)
-    found = found[(found["arm"] == params.comparison.ours) & found["validation_loss_plain"].notna()]
-    asked = [_asked(cell, params) for _, cell in found.iterrows()]
-    found = found.join(pd.DataFrame(asked, columns=["tied", "share", "cap", "steps"], index=found.index))
-    F, f = (found[name].to_numpy(float) for name in ("validation_loss_plain", "validation_loss"))
-    form = zip(found["tied"], F, found["share"], found["cap"], found["steps"], strict=True)
-    expected = [np.log(tied(*own)) if one else np.nan for one, *own in form]
-    found = found.assign(paid=np.log(f / F), expected=expected)
-    by = [*PLACE, "tied", "share", "cap"]
-    middle = found.groupby(by)["expected"].agg(lambda own: own.mean(skipna=False))
-    return over_seeds(found, ["paid"], by).join(middle, on=by) if len(found) else found[[*by, "paid", "expected"]]
+    names = [TASKS[0], *(name for name, study in params.in_use.items() if _says(study, params))]
+    known = cells["trained"].astype(bool) & ~truth(cells["diverged"]) & cells["validation_loss"].notna()
+    pairs = beside_plain(cells[cells["experiment"].isin(names) & known], ["validation_loss"], params)
+    pairs = pairs[(pairs["arm"] == params.comparison.ours) & pairs["validation_loss_plain"].notna()]
+    alike = [model for model in pairs["model"].unique() if _alike(model, params)]
+    pairs = pairs[pairs["model"].isin(alike)]
+    found = pairs[[*PLACE, "seed"]].join(_beside_form(pairs, params))
+    if found.empty:
+        return found
+    by = [*PLACE, *OF_PAIR]
+    expected = found.groupby(by)["expected"].agg(lambda own: own.mean(skipna=False))
+    return over_seeds(found, ["paid"], by).join(expected, on=by)
 
 
-def _experiments(params: Params) -> list[str]:
-    """The grid of videos, and the studies of videos that vary nothing but ASKED."""
-    named = []
-    for name, study in params.in_use.items():
-        changed = set().union(*study.variants().values()) | {*study.overrides}
-        varied = any(study.reading(word) for word in study.variants())
-        if study.task == "video" and changed <= ASKED and not varied and study.arm == params.comparison.ours:
-            named.append(name)
-    return [TASKS[0], *named]
+def _says(study: Study, params: Params) -> bool:
+    """Whether the closed form knows all that a study varies."""
+    words = study.variants()
+    changed = {name for values in words.values() for name in values}
+    models = any(study.reading(word) for word in words)
+    return study.task == TASKS[0] and study.arm == params.comparison.ours and changed <= ASKED and not models
 
 
-def _asked(cell: pd.Series, params: Params) -> tuple[bool, float, float, int]:
-    problem = params.held_to(cell)
-    share, cap = problem.alpha + problem.margin, problem.R0 * (1 - problem.margin)
-    return params.tied(cell["model"], cell["arm"]), share, cap, cell["layers"] - problem.cap_layer
+def _alike(model: str, params: Params) -> bool:
+    return len({params.tied(model, arm) for arm in params.comparison.arms}) == 1
+
+
+def _beside_form(pairs: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """OF_PAIR, `paid` and `expected` of each pair."""
+    found = []
+    for _, own in pairs.groupby(["experiment", "dataset", "model", "varied"]):
+        problem = params.held_to(own.iloc[0])
+        one = params.tied(own["model"].iloc[0], params.comparison.ours)
+        share, cap = problem.alpha + problem.margin, problem.R0 * (1 - problem.margin)
+        F, f = (own[name].to_numpy(float) for name in ("validation_loss_plain", "validation_loss"))
+        steps = own["layers"] - problem.cap_layer
+        form = [
+            tied(least, share, cap, L) if one and cap > least else np.nan
+            for least, L in zip(F, steps, strict=True)
+        ]
+        found.append(
+            pd.DataFrame({"paid": np.log(f / F), "expected": np.log(form)}, own.index).assign(
+                tied=one, share=share, cap=cap
+            )
+        )
+    return pd.concat(found) if found else pd.DataFrame(columns=["paid", "expected", *OF_PAIR])

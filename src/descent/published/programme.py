@@ -10,12 +10,13 @@ import pandas as pd
 
 from descent.analysis import csv_files, scorecard, sensitivity
 from descent.config import Params
-from descent.figures.beyond import fig_forest
+from descent.figures.beyond import fig_forest, fig_price
 from descent.figures.parts import style
 from descent.io.folders import write_text
-from descent.published import files, otherwise, parts, readme_pages, runs_page
+from descent.published import files, otherwise, parts, priced, readme_pages, runs_page
 
 CLAIMS, AVERAGES, FOREST, VERDICTS = "claims.csv", "sensitivity.csv", "fig_forest.png", "fig_verdicts.png"
+PRICES, PRICE = "price.csv", "fig_price.png"
 
 
 def parted(root: Path, profile: str) -> tuple[list[Path], list[Path]]:
@@ -46,9 +47,9 @@ def _profile(folder: Path) -> str:
 
 def write(root: Path, params: Params) -> str | None:
     """Write claims.csv, sensitivity.csv, pictures of the verdicts, a README.md and a RUNS.md of all parts into
-    `root`.
+    `root`, and of those with videos what descent costs, price.csv and its picture.
 
-    Returns the README's first screen. Where no part is judged together there is none, and RUNS.md alone.
+    Returns the README's first screen. Where no part is judged together there is none, and no claim's file.
 
     Raises:
         UserError: as of parts.joined.
@@ -56,13 +57,18 @@ def write(root: Path, params: Params) -> str | None:
     folders, others = parted(root, params.profile)
     pairs, facts = parts.joined(folders) if folders else (pd.DataFrame(), pd.DataFrame())
     found = otherwise.beside(pairs, facts, folders, others, params) if folders else {}
-    write_text(root / runs_page.PAGE, runs_page.page(folders, others, otherwise.tables(found, params), params))
+    prices = priced.settings([*folders, *others])
+    said = {otherwise.TITLE: otherwise.tables(found, params), priced.TITLE: priced.table(prices, params)}
+    write_text(root / runs_page.PAGE, runs_page.page(folders, others, said, params))
+    style.use(params)
+    if len(prices):
+        csv_files.write(root / PRICES, prices)
+        style.save(fig_price.drawn(prices, params), root / PRICE)
     if not folders:
         return None
     card = scorecard.judged(pairs, facts)
     models = scorecard.by_model(pairs, facts)
     csv_files.write(root / CLAIMS, card)
-    style.use(params)
     style.save(fig_forest.forest(card, models, params), root / FOREST)
     style.save(fig_forest.brief(card, params), root / VERDICTS)
     averages = sensitivity.table(pairs, facts)

@@ -1,10 +1,10 @@
 """The page of published runs laid beside each other, of which the README tells what follows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from descent.config import Params
-from descent.published import bounded_steps, every_run, judged_alone, otherwise, paper_size, readings
+from descent.published import bounded_steps, every_run, judged_alone, otherwise, paper_size, priced, readings
 
 PAGE = "RUNS.md"
 HEAD = """# Runs beside each other
@@ -20,6 +20,11 @@ alone."""
 OTHERWISE = """What the verdicts on video rest on, trained once more with another solver in the constrained arm and
 all else alike, seeds too. *Counts*: what the verdict is made of. *Difference*: by seed. *Constraints hold*: on
 validation data, of what counts / of what is solved otherwise."""
+PRICE = """The last layer's loss of constrained video models over that of plain training, on validation data with
+the noise of training, beside what a closed form says where all layers are one map (from alpha, the cap, depth and
+plain training's loss; nothing is fitted): a model on a data set in every published run, depth and study of alpha,
+margin and cap (each by itself: [price.csv](price.csv), [as a picture](fig_price.png)). *Near it*: ln of the one
+within .02 + a tenth of ln of the other. Means are of logarithms."""
 ALONE = """Runs that were announced to join no claim, by the rules of one all the same: the number that it would be
 judged by, and a verdict where every precondition is met. Lost cells, of both arms, count as if they had learned
 nothing."""
@@ -36,18 +41,19 @@ against plain training of the same reading. *Over its first reading*: what an ar
 first reading has it, by seed."""
 
 
-def page(folders: Sequence[Path], apart: Sequence[Path], verdicts: str, params: Params) -> str:
+def page(folders: Sequence[Path], apart: Sequence[Path], said: Mapping[str, str], params: Params) -> str:
     """The whole page, without the chapters that nothing published speaks of.
 
     Args:
         folders: the published parts that are judged together.
         apart: those that are judged alone.
-        verdicts: what becomes of them solved otherwise (otherwise.tables).
+        said: tables of chapters that others have worked out (otherwise.tables, priced.table), by their titles.
     """
     both = [*folders, *apart]
     chapters = {
         "Every run": (EVERY, every_run.tables(folders, apart, params)),
-        otherwise.TITLE: (OTHERWISE, verdicts),
+        otherwise.TITLE: (OTHERWISE, said[otherwise.TITLE]),
+        priced.TITLE: (PRICE, said[priced.TITLE]),
         "Runs judged alone": (ALONE, judged_alone.table(apart, params)),
         "Models of the paper's size": (SIZE, paper_size.table(both, params)),
         "Steps within bounds": (BOUNDED, bounded_steps.tables(both, params)),

@@ -1,0 +1,90 @@
+"""Not in the paper: what descent costs on validation data, beside a closed form."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator
+
+from descent.analysis import price
+from descent.analysis.summary import cells_table
+from descent.config import Params
+from descent.figures.parts import curves, scales, style
+
+TITLE = "What descent costs, measured and foretold"
+CAPTION = """
+Ours, not the paper's. The loss of the last layer of constrained video models over that of ERM's, on validation
+data with the noise of training: a point for each data set, model, depth, alpha, margin and cap, the mean over the
+seeds of which neither cell diverged, with Student's 95 % interval where there are several. Left: models whose
+layers are all one map, against what a closed form says of them from alpha, the cap, the depth and ERM's loss;
+nothing in it is fitted (src/descent/analysis/price.py). On the line it is right; points for which it has no answer
+are left out. Right: models in which every layer is a map of its own, which by the same reasoning need not pay.
+"""
+PARAMETERS = [
+    "eps",
+    "arms",
+    "comparison",
+    "studies",
+    "models",
+    "objectives.${ours}",
+    "profiles.${profile}.video",
+]
+MARKERS = "osD^vP"  # by the place of a model
+HEIGHT = 3.5  # inches
+TICKS = (0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5)
+
+
+def render(results: pd.DataFrame, params: Params) -> Figure:
+    """The settings of a run. Raises UserError without rows of video."""
+    curves.required(results, "evaluate_video", experiment="video")
+    return drawn(price.measured(cells_table(results, params), params), params)
+
+
+def drawn(found: pd.DataFrame, params: Params) -> Figure:
+    """The same of rows of price.measured."""
+    rows = [found[found["tied"] & found["expected"].notna()], found[~found["tied"]]] if len(found) else []
+    if not any(len(own) for own in rows):
+        return style.empty(params, "no pair of cells to compare, or none of which the closed form speaks")
+    one, own = rows
+    figure, [[left, right]] = style.panels(params, 1, 2, style.TEXT, HEIGHT, sharey=True, width_ratios=[3.0, 2.0])
+    colors = dict(zip(sorted(found["dataset"].unique()), style.PALETTE, strict=False))
+    markers = dict(zip(sorted(one["model"].unique()), MARKERS, strict=False))
+    for row in one.itertuples():
+        _point(left, np.exp(row.expected), row, colors[row.dataset], markers[row.model])
+    left.axline((1, 1), (2, 2), color=style.GREY, linewidth=0.8, zorder=0)
+    left.set(xlabel="the closed form: $f_L$ over ERM's", ylabel="measured: $f_L$ over ERM's")
+    left.set_title("all layers one map")
+    models = sorted(own["model"].unique())
+    for row in own.itertuples():
+        spread = 0.5 * (sorted(colors).index(row.dataset) - (len(colors) - 1) / 2) / len(colors)
+        _point(right, models.index(row.model) + spread, row, colors[row.dataset], "o")
+    right.axhline(1, color=style.GREY, linewidth=0.8, zorder=0)
+    right.set_xticks(range(len(models)), [style.wrapped(style.name(model)) for model in models])
+    right.tick_params(axis="x", labelrotation=90)
+    right.set_title("every layer a map of its own" if models else "no model with maps of its own")
+    scales.logarithmic(left)
+    left.set_xscale("log")
+    left.xaxis.set_major_locator(FixedLocator(TICKS))
+    left.xaxis.set_major_formatter("{x:g}")
+    left.yaxis.set_major_locator(FixedLocator(TICKS))
+    left.xaxis.set_minor_formatter("")
+    for name, color in colors.items():
+        left.add_line(Line2D([], [], marker="o", linestyle="none", color=color, label=style.name(name)))
+    for model, marker in markers.items():
+        look = {"marker": marker, "linestyle": "none", "markerfacecolor": "none", "color": style.GREY}
+        left.add_line(Line2D([], [], label=style.name(model), **look))
+    style.legend(figure, columns=6)
+    return figure
+
+
+def left_out(params: Params) -> str:
+    """Why there is nothing to show; empty where there is."""
+    return curves.without_constraints(params)
+
+
+def _point(axes: Axes, place: float, row: tuple, color: str, marker: str) -> None:
+    middle = np.exp(row.paid)
+    low, high = (np.nan_to_num(np.exp(float(end)), nan=middle) for end in (row.paid_low, row.paid_high))
+    reach = [[middle - low], [high - middle]]
+    axes.errorbar(place, middle, yerr=reach, fmt=marker, color=color, markersize=3.2, linewidth=0.6, alpha=0.8)
