@@ -1,5 +1,6 @@
 """What the README's bullets say by hand is what its block and the pages say, which code writes."""
 
+import math
 import re
 
 import pandas as pd
@@ -7,7 +8,9 @@ import pytest
 
 from descent import config
 from descent.analysis import paper_tables
+from descent.analysis.select import select
 from descent.analysis.wording import signed
+from descent.published import priced, programme
 from tests.newcomer import readme
 
 HELD = r"within the tolerance in (\d+) of the (\d+) on validation data, and in (\d+) on test data"
@@ -109,3 +112,26 @@ def _told(model: str, run: str) -> dict[str, object]:
         "steps": budget["epochs"] * budget["epoch_inputs"] // budget["batch"],
         "seeds": len(params.budget.video.seeds),
     }
+
+
+def test_how_often_the_closed_form_of_the_price_is_near_is_what_the_table_tells(bullets: tuple[str, str]) -> None:
+    found = pd.read_csv(readme.ROOT / "data/evidence" / programme.PRICES)
+    told = found[found["tied"] & found["expected"].notna()]
+    ut = select(told, model="ut", dataset="ucsd")
+    announced = select(ut, run="small-e68722f0")
+    announced = announced[~announced["experiment"].str.startswith("plateau")]
+    said = re.search(
+        r"near in (\d+) of (\d+) settings of UT on UCSD; of (\d+) announced before their run in (\d+)", bullets[0]
+    )
+    counted = [priced.near(ut).sum(), len(ut), len(announced), priced.near(announced).sum()]
+    assert [int(number) for number in said.groups()] == counted
+    findings = " ".join((readme.ROOT / "docs/findings.md").read_text().split())
+    dust = select(told, model="dust_shared")
+    assert f"{counted[0]} of {counted[1]} settings lie near it" in findings
+    assert f"of DUST with one dictionary {priced.near(dust).sum()} of {len(dust)}" in findings
+    assert f"{counted[3]} of {counted[2]} near it, where 10 were asked" in findings
+    one, own = (found.loc[found["tied"] == tied, "paid"].median() for tied in (True, False))
+    assert (
+        f"an f_L of {math.exp(own):.2f} times ERM's in the median, where one map has {math.exp(one):.2f}"
+        in findings.replace("$", "")
+    )

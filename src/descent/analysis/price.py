@@ -4,7 +4,8 @@ With t the clean patch, m = E[t | input] and x_l what layer l makes of the input
 
     f_l = F + d_l        F = E|m - t|^2, which no model gets below;  d_l = E|x_l - m|^2
 
-Layers that are one map, under which each direction of x - m shrinks at a rate of its own, have, with c_i >= 0,
+Layers that are one map, which applied for ever would end at m, each direction of x - m shrinking at a rate of its
+own, have, with c_i >= 0,
 
     d_l = sum_i c_i rho_i^l,    0 <= rho_i <= 1,    sum_i c_i = f_0 - F <= R0 - F
 
@@ -20,7 +21,8 @@ a lower f_L than a single one with all that the cap allows, the smallest root rh
 There f_l / f_{l-1} grows with l: layers before the last descend by more than they must. The price grows with L,
 alpha and F, and falls with R0. Layers of which each is a map of its own have none: d_L = 0 after any d_{L-1}.
 
-That is the theorem. The approximation: what ERM reaches stands for F, and training may bend the map.
+That is the theorem. A map that would end beyond m may pass m at layer L and pay less. The approximation: what ERM
+reaches stands for F, and that training makes the layers such a map.
 """
 
 import numpy as np

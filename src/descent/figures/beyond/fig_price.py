@@ -47,33 +47,19 @@ def drawn(found: pd.DataFrame, params: Params) -> Figure:
     if not any(len(own) for own in rows):
         return style.empty(params, "no pair of cells to compare, or none of which the closed form speaks")
     one, own = rows
-    figure, [[left, right]] = style.panels(params, 1, 2, style.TEXT, HEIGHT, sharey=True, width_ratios=[3.0, 2.0])
-    colors = dict(zip(sorted(found["dataset"].unique()), style.PALETTE, strict=False))
-    markers = dict(zip(sorted(one["model"].unique()), MARKERS, strict=False))
-    for row in one.itertuples():
-        _point(left, np.exp(row.expected), row, colors[row.dataset], markers[row.model])
-    left.axline((1, 1), (2, 2), color=style.GREY, linewidth=0.8, zorder=0)
-    left.set(xlabel="the closed form: $f_L$ over ERM's", ylabel="measured: $f_L$ over ERM's")
-    left.set_title("all layers one map")
-    models = sorted(own["model"].unique())
-    for row in own.itertuples():
-        spread = 0.5 * (sorted(colors).index(row.dataset) - (len(colors) - 1) / 2) / len(colors)
-        _point(right, models.index(row.model) + spread, row, colors[row.dataset], "o")
-    right.axhline(1, color=style.GREY, linewidth=0.8, zorder=0)
-    right.set_xticks(range(len(models)), [style.wrapped(style.name(model)) for model in models])
-    right.tick_params(axis="x", labelrotation=90)
-    right.set_title("every layer a map of its own" if models else "no model with maps of its own")
-    scales.logarithmic(left)
-    left.set_xscale("log")
-    left.xaxis.set_major_locator(FixedLocator(TICKS))
-    left.xaxis.set_major_formatter("{x:g}")
-    left.yaxis.set_major_locator(FixedLocator(TICKS))
-    left.xaxis.set_minor_formatter("")
+    widths = {_foretold: 3.0 if len(one) else 0.0, _by_model: 2.0 if len(own) else 0.0}
+    shown = [draw for draw, width in widths.items() if width]
+    ratios = [widths[draw] for draw in shown]
+    figure, [panels] = style.panels(params, 1, len(shown), style.TEXT, HEIGHT, sharey=True, width_ratios=ratios)
+    names = sorted(found["dataset"].unique())
+    colors = dict(zip(names, style.PALETTE, strict=False))
+    for draw, axes in zip(shown, panels, strict=True):
+        draw(axes, one if draw is _foretold else own, colors)
+    scales.logarithmic(panels[0])
+    panels[0].yaxis.set_major_locator(FixedLocator(TICKS))
+    panels[0].set_ylabel("measured: $f_L$ over ERM's")
     for name, color in colors.items():
-        left.add_line(Line2D([], [], marker="o", linestyle="none", color=color, label=style.name(name)))
-    for model, marker in markers.items():
-        look = {"marker": marker, "linestyle": "none", "markerfacecolor": "none", "color": style.GREY}
-        left.add_line(Line2D([], [], label=style.name(model), **look))
+        panels[0].add_line(Line2D([], [], marker="o", linestyle="none", color=color, label=style.name(name)))
     style.legend(figure, columns=6)
     return figure
 
@@ -81,6 +67,34 @@ def drawn(found: pd.DataFrame, params: Params) -> Figure:
 def left_out(params: Params) -> str:
     """Why there is nothing to show; empty where there is."""
     return curves.without_constraints(params)
+
+
+def _foretold(axes: Axes, rows: pd.DataFrame, colors: dict[str, str]) -> None:
+    """Models whose layers are one map, against the closed form."""
+    for marker, (model, own) in zip(MARKERS, rows.groupby("model"), strict=False):
+        for row in own.itertuples():
+            _point(axes, np.exp(row.expected), row, colors[row.dataset], marker)
+        look = {"marker": marker, "linestyle": "none", "markerfacecolor": "none", "color": style.GREY}
+        axes.add_line(Line2D([], [], label=style.name(model), **look))
+    axes.axline((1, 1), (2, 2), color=style.GREY, linewidth=0.8, zorder=0)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(FixedLocator(TICKS))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("")
+    axes.set_xlabel("the closed form: $f_L$ over ERM's")
+    axes.set_title("all layers one map")
+
+
+def _by_model(axes: Axes, rows: pd.DataFrame, colors: dict[str, str]) -> None:
+    """Models in which every layer is a map of its own, side by side, and within each the data sets."""
+    models = sorted(rows["model"].unique())
+    apart = dict(zip(colors, np.linspace(-0.2, 0.2, len(colors) + 2)[1:-1], strict=True))
+    for row in rows.itertuples():
+        _point(axes, models.index(row.model) + apart[row.dataset], row, colors[row.dataset], "o")
+    axes.axhline(1, color=style.GREY, linewidth=0.8, zorder=0)
+    axes.set_xticks(range(len(models)), [style.wrapped(style.name(model)) for model in models])
+    axes.tick_params(axis="x", labelrotation=90)
+    axes.set_title("every layer a map of its own")
 
 
 def _point(axes: Axes, place: float, row: tuple, color: str, marker: str) -> None:
