@@ -19,7 +19,8 @@ a lower f_L than a single one with all that the cap allows, the smallest root rh
     (R0 - F) rho^(L-1) (q - rho) = (1 - q) F,        f_L / F = q (1 - rho) / (q - rho)
 
 There f_l / f_{l-1} grows with l: layers before the last descend by more than they must. The price grows with L,
-alpha and F, and falls with R0. Layers of which each is a map of its own have none: d_L = 0 after any d_{L-1}.
+alpha and F, and falls with R0. Where each layer is a map of its own
+there is none as long as F <= q^L R0: d_L = 0 after any d_{L-1}.
 
 That is the theorem. A map that would end beyond m may pass m at layer L and pay less. The approximation: what ERM
 reaches stands for F, and that training makes the layers such a map.
