@@ -72,6 +72,16 @@ def test_a_map_that_halves_its_way_to_the_mean_of_what_can_be_known_is_priced_ri
     assert all(after / before < 1 - alpha for before, after in pairwise(losses[:-1]))
 
 
+def test_one_map_that_would_go_beyond_the_best_estimate_pays_nothing() -> None:
+    """Left out by the theorem: x <- k x + (1 - k) m / (1 - k^L) from 0 is at m after L layers; |m|^2 = R0 - F."""
+    F, alpha, R0, layers, k = 0.0137, 0.24, 1.3475, 7, 0.85
+    short = [1 - (1 - k**depth) / (1 - k**layers) for depth in range(layers + 1)]
+    losses = [F + (R0 - F) * share**2 for share in short]
+    assert losses[0] == pytest.approx(R0) and losses[-1] == pytest.approx(F)
+    assert all(after <= (1 - alpha) * before for before, after in pairwise(losses))
+    assert price.tied(F, alpha, R0, layers) > 1.3, "and the closed form has it pay a third"
+
+
 def test_the_price_grows_with_depth_and_alpha_and_falls_with_the_cap() -> None:
     of = lambda alpha=0.22, R0=1.375, layers=7: price.tied(0.0137, alpha, R0, layers)  # noqa: E731
     for found in (

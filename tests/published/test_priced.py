@@ -29,9 +29,9 @@ def test_a_row_for_each_model_says_how_many_of_its_settings_lie_near_the_form() 
         ]
     )
     _, _, *rows = priced.table(found, fake_params()).splitlines()
-    mean, none = np.exp((0.129 + 0.131 + 0.5) / 3), f"{UNKNOWN} | {UNKNOWN}"
+    mean, none = np.exp((0.129 + 0.131 + 0.5) / 3), f"{UNKNOWN} | {UNKNOWN} | {UNKNOWN}"
     assert rows == [
-        f"| one map | UT | UCSD | 3 | {mean:.2f} (1.14 to 1.65) | 1.11 | 1 of 2 |",
+        f"| one map | UT | UCSD | 3 | {mean:.2f} (1.14 to 1.65) | 1.14 | 1.11 | 1 of 2 |",
         f"| maps of their own | DUST, a dictionary a layer | UCSD | 2 | 1.05 (1.00 to 1.10) | {none} |",
     ]
     assert priced.table(pd.DataFrame(), fake_params()) == ""

@@ -4,8 +4,8 @@ With t the clean patch, m = E[t | input] and x_l what layer l makes of the input
 
     f_l = F + d_l        F = E|m - t|^2, which no model gets below;  d_l = E|x_l - m|^2
 
-Layers that are one map, which applied for ever would end at m, each direction of x - m shrinking at a rate of its
-own, have, with c_i >= 0,
+Layers that are one map, which applied for ever would end at m, along orthogonal directions, have, with c_i >= 0
+and rho_i the square of the rate at which one of them shrinks,
 
     d_l = sum_i c_i rho_i^l,    0 <= rho_i <= 1,    sum_i c_i = f_0 - F <= R0 - F
 
@@ -22,8 +22,8 @@ There f_l / f_{l-1} grows with l: layers before the last descend by more than th
 alpha and F, and falls with R0. Where each layer is a map of its own
 there is none as long as F <= q^L R0: d_L = 0 after any d_{L-1}.
 
-That is the theorem. A map that would end beyond m may pass m at layer L and pay less. The approximation: what ERM
-reaches stands for F, and that training makes the layers such a map.
+That is the theorem. A map that would end beyond m may pass m at layer L and pay nothing. The approximation: what
+ERM reaches stands for F, and that training makes the layers such a map.
 """
 
 import numpy as np
@@ -43,14 +43,16 @@ OF_PAIR = ["tied", "share", "cap"]
 
 
 def tied(F: float, alpha: float, R0: float, layers: int) -> float:
-    """The least f_L / F of layers that are one map, by the closed form above; NaN where no such model descends so.
+    """The least f_L / F of one map that comes to rest at m, by the closed form above; NaN where none descends so.
 
     Args:
         F: what a model without constraints reaches: above 0, below R0.
         alpha: the share of its loss that each layer must take away.
         R0: the cap on f_0, in the units of F.
-        layers: L, at least 1.
+        layers: L; of none nothing is asked, and NaN the answer.
     """
+    if layers < 1:
+        return float("nan")
     q = 1 - alpha
     top = q * (layers - 1) / layers  # where the left side of the equation is largest
 
@@ -67,7 +69,8 @@ def measured(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     """What constrained video models pay on validation data, beside the closed form: a row for each PLACE.
 
     Of the grid of videos and of the studies that vary nothing but ASKED, models in which the layers of both arms
-    are one map, or those of neither. A pair of which a cell diverged is left out.
+    are one map, or those of neither. A pair of which a cell diverged is left out, one whose
+    constraints do not hold is not.
 
     Args:
         cells: one row per cell (summary.cells_table).

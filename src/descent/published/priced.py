@@ -24,7 +24,8 @@ HEADER = (
     "data set",
     "settings",
     "f_L over ERM's: mean, from to",
-    "the closed form's mean, where it has an answer",
+    "where the closed form has an answer: the same mean",
+    "what it says",
     "near it",
 )
 
@@ -57,6 +58,7 @@ def _rows(found: pd.DataFrame, params: Params) -> Iterator[list[object]]:
             params.label(dataset),
             len(rows),
             f"{middle:.2f} ({low:.2f} to {high:.2f})",
+            f"{np.exp(answered['paid'].mean()):.2f}" if len(answered) else UNKNOWN,
             f"{np.exp(answered['expected'].mean()):.2f}" if len(answered) else UNKNOWN,
             f"{near(answered).sum()} of {len(answered)}" if len(answered) else UNKNOWN,
         ]
