@@ -82,15 +82,17 @@ def test_one_map_that_would_go_beyond_the_best_estimate_pays_nothing() -> None:
     assert price.tied(F, alpha, R0, layers) > 1.3, "and the closed form has it pay a third"
 
 
-def test_the_price_grows_with_depth_and_alpha_and_falls_with_the_cap() -> None:
+def test_the_price_grows_with_depth_alpha_and_what_is_left_and_falls_with_the_cap() -> None:
     of = lambda alpha=0.22, R0=1.375, layers=7: price.tied(0.0137, alpha, R0, layers)  # noqa: E731
     for found in (
         [of(layers=layers) for layers in (2, 3, 5, 7)],
         [of(alpha=alpha) for alpha in (0.02, 0.1, 0.2, 0.24)],
         [of(R0=R0) for R0 in (12.0, 6.0, 2.0, 1.0)],
+        [price.tied(F, 0.22, 1.375, 7) for F in (0.001, 0.005, 0.0137, 0.02)],
     ):
         assert found == sorted(found) and found[0] > 1
     assert of(alpha=1e-9) == pytest.approx(1, abs=1e-6) and np.isnan(of(layers=14))
+    assert np.isnan(of(layers=0)) and np.isnan(price.tied(2.0, 0.22, 1.375, 3)), "nothing is asked; above the cap"
 
 
 KEY = {"experiment": "video", "dataset": "ucsd", "model": "ut", "layers": 3, "eps": 0.13}
@@ -158,6 +160,16 @@ def test_a_pair_with_a_diverged_cell_is_left_out(own: Params, results: pd.DataFr
     assert left == before.loc[place, "paid_seeds"] - 1
 
 
+def test_a_setting_tells_in_how_many_cells_its_constraints_hold(own: Params, results: pd.DataFrame) -> None:
+    cells = cells_table(results, own)
+    place = (KEY["experiment"], KEY["dataset"], KEY["model"], KEY["layers"], KEY["eps"], "")
+    one = (cells[list(KEY)] == list(KEY.values())).all(axis=1) & (cells["arm"] == "constrained")
+    for held in (True, False):
+        cells.loc[one, "feasible"] = held
+        assert price.measured(cells, own).set_index(price.PLACE).loc[place, "held"] == held
+
+
 def test_without_a_pair_there_is_nothing(own: Params, results: pd.DataFrame) -> None:
     cells = cells_table(results, own)
+    assert len(price.measured(cells, own))
     assert price.measured(cells[cells["arm"] != "unconstrained"], own).empty

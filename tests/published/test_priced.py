@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2] / "data/evidence"
 
 
 def row(model: str, tied: bool, paid: float, expected: float = np.nan) -> dict[str, object]:
-    return {"model": model, "dataset": "ucsd", "tied": tied, "paid": paid, "expected": expected}
+    return {"model": model, "dataset": "ucsd", "tied": tied, "held": 1.0, "paid": paid, "expected": expected}
 
 
 def test_a_row_for_each_model_says_how_many_of_its_settings_lie_near_the_form() -> None:
@@ -25,14 +25,14 @@ def test_a_row_for_each_model_says_how_many_of_its_settings_lie_near_the_form() 
             row("dust_per_layer", False, np.log(1.1)),
             row("ut", True, 0.129, 0.1),  # .1 + .02 + a tenth of .1 is .13
             row("ut", True, 0.131, 0.1),
-            row("ut", True, 0.5),
+            row("ut", True, 0.5) | {"held": 0.875},
         ]
     )
     _, _, *rows = priced.table(found, fake_params()).splitlines()
     mean, none = np.exp((0.129 + 0.131 + 0.5) / 3), f"{UNKNOWN} | {UNKNOWN} | {UNKNOWN}"
     assert rows == [
-        f"| one map | UT | UCSD | 3 | {mean:.2f} (1.14 to 1.65) | 1.14 | 1.11 | 1 of 2 |",
-        f"| maps of their own | DUST, a dictionary a layer | UCSD | 2 | 1.05 (1.00 to 1.10) | {none} |",
+        f"| one map | UT | UCSD | 3 | 2 | {mean:.2f} (1.14 to 1.65) | 1.14 | 1.11 | 1 of 2 |",
+        f"| maps of their own | DUST, a dictionary a layer | UCSD | 2 | 2 | 1.05 (1.00 to 1.10) | {none} |",
     ]
     assert priced.table(pd.DataFrame(), fake_params()) == ""
 
@@ -43,7 +43,7 @@ def test_what_is_published_is_what_the_runs_tell() -> None:
     found = priced.settings([folder]).set_index(price.PLACE)
     saved = pd.read_csv(ROOT / programme.PRICES, dtype={"varied": str}).fillna({"varied": ""})
     saved = saved[saved["run"] == folder.name].set_index(price.PLACE)
-    numbers = ["share", "cap", "paid", "paid_low", "paid_high", "expected"]
+    numbers = ["share", "cap", "held", "paid", "paid_low", "paid_high", "expected"]
     pd.testing.assert_frame_equal(saved[numbers], found[numbers].astype(float), rtol=1e-5, check_dtype=False)
     assert set(saved["tied"]) == {True} and found["expected"].notna().all()
 

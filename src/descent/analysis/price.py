@@ -19,8 +19,8 @@ a lower f_L than a single one with all that the cap allows, the smallest root rh
     (R0 - F) rho^(L-1) (q - rho) = (1 - q) F,        f_L / F = q (1 - rho) / (q - rho)
 
 There f_l / f_{l-1} grows with l: layers before the last descend by more than they must. The price grows with L,
-alpha and F, and falls with R0. Where each layer is a map of its own
-there is none as long as F <= q^L R0: d_L = 0 after any d_{L-1}.
+alpha and F, and falls with R0. Where each layer is a map of its own there is none as long as F <= q^L R0: d_L = 0
+after any d_{L-1}.
 
 That is the theorem. A map that would end beyond m may pass m at layer L and pay nothing. The approximation: what
 ERM reaches stands for F, and that training makes the layers such a map.
@@ -46,7 +46,7 @@ def tied(F: float, alpha: float, R0: float, layers: int) -> float:
     """The least f_L / F of one map that comes to rest at m, by the closed form above; NaN where none descends so.
 
     Args:
-        F: what a model without constraints reaches: above 0, below R0.
+        F: what a model without constraints reaches, above 0; from R0 on NaN is the answer.
         alpha: the share of its loss that each layer must take away.
         R0: the cap on f_0, in the units of F.
         layers: L; of none nothing is asked, and NaN the answer.
@@ -69,16 +69,17 @@ def measured(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     """What constrained video models pay on validation data, beside the closed form: a row for each PLACE.
 
     Of the grid of videos and of the studies that vary nothing but ASKED, models in which the layers of both arms
-    are one map, or those of neither. A pair of which a cell diverged is left out, one whose
-    constraints do not hold is not.
+    are one map, or those of neither. A pair of which a cell diverged is left out; one whose constraints do not
+    hold is not, and `held` tells how many do.
 
     Args:
         cells: one row per cell (summary.cells_table).
 
     Columns: PLACE; `tied`, whether all layers are one map; `share` and `cap`, the alpha and R0 that training asks
-    for, the margin in them; `paid`, the mean over seeds of ln(f_L / ERM's f_L), with Student's 95 % interval
-    (`paid_low`, `paid_high`, `paid_seeds`); `expected`, the mean of ln `tied`, missing where layers are not one
-    map, and where for some seed no such model descends so.
+    for, the margin in them; `held`, the share of the constrained cells that are feasible on validation data;
+    `paid`, the mean over seeds of ln(f_L / ERM's f_L), with Student's 95 % interval (`paid_low`, `paid_high`,
+    `paid_seeds`); `expected`, the mean of ln `tied`, missing where layers are not one map, and where for some seed
+    no such model descends so.
     """
     names = [TASKS[0], *(name for name, study in params.in_use.items() if _says(study, params))]
     known = cells["trained"].astype(bool) & ~truth(cells["diverged"]) & cells["validation_loss"].notna()
@@ -90,8 +91,8 @@ def measured(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     if found.empty:
         return found
     by = [*PLACE, *OF_PAIR]
-    expected = found.groupby(by)["expected"].agg(lambda own: own.mean(skipna=False))
-    return over_seeds(found, ["paid"], by).join(expected, on=by)
+    alone = found.groupby(by)[["held", "expected"]].agg(lambda own: own.mean(skipna=False))
+    return over_seeds(found, ["paid"], by).join(alone, on=by)
 
 
 def _says(study: Study, params: Params) -> bool:
@@ -107,7 +108,7 @@ def _alike(model: str, params: Params) -> bool:
 
 
 def _beside_form(pairs: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """OF_PAIR, `paid` and `expected` of each pair."""
+    """OF_PAIR, `held`, `paid` and `expected` of each pair."""
     found = []
     for _, own in pairs.groupby(["experiment", "dataset", "model", "varied"]):
         problem = params.held_to(own.iloc[0])
@@ -115,13 +116,7 @@ def _beside_form(pairs: pd.DataFrame, params: Params) -> pd.DataFrame:
         share, cap = problem.alpha + problem.margin, problem.R0 * (1 - problem.margin)
         F, f = (own[name].to_numpy(float) for name in ("validation_loss_plain", "validation_loss"))
         steps = own["layers"] - problem.cap_layer
-        form = [
-            tied(least, share, cap, L) if one and cap > least else np.nan
-            for least, L in zip(F, steps, strict=True)
-        ]
-        found.append(
-            pd.DataFrame({"paid": np.log(f / F), "expected": np.log(form)}, own.index).assign(
-                tied=one, share=share, cap=cap
-            )
-        )
-    return pd.concat(found) if found else pd.DataFrame(columns=["paid", "expected", *OF_PAIR])
+        form = [tied(least, share, cap, L) if one else np.nan for least, L in zip(F, steps, strict=True)]
+        numbers = {"held": truth(own["feasible"]).astype(float), "paid": np.log(f / F), "expected": np.log(form)}
+        found.append(pd.DataFrame(numbers, own.index).assign(tied=one, share=share, cap=cap))
+    return pd.concat(found) if found else pd.DataFrame(columns=["held", "paid", "expected", *OF_PAIR])

@@ -14,15 +14,14 @@ from descent.published import files
 from descent.published.markdown import pipe
 
 TITLE = "What descent costs"
-NEAR = (
-    0.02,
-    0.1,
-)  # of ln f_L over ERM's, as the protocol had it before its run: so much, and a share of what is said
+# Of ln f_L over ERM's, as the protocol had it before its run: so much, and a share of what is said.
+NEAR = (0.02, 0.1)
 HEADER = (
     "layers",
     "model",
     "data set",
     "settings",
+    "constraints hold in all cells",
     "f_L over ERM's: mean, from to",
     "where the closed form has an answer: the same mean",
     "what it says",
@@ -57,6 +56,7 @@ def _rows(found: pd.DataFrame, params: Params) -> Iterator[list[object]]:
             params.label(model),
             params.label(dataset),
             len(rows),
+            (rows["held"] == 1).sum(),
             f"{middle:.2f} ({low:.2f} to {high:.2f})",
             f"{np.exp(answered['paid'].mean()):.2f}" if len(answered) else UNKNOWN,
             f"{np.exp(answered['expected'].mean()):.2f}" if len(answered) else UNKNOWN,

@@ -20,11 +20,12 @@ alone."""
 OTHERWISE = """What the verdicts on video rest on, trained once more with another solver in the constrained arm and
 all else alike, seeds too. *Counts*: what the verdict is made of. *Difference*: by seed. *Constraints hold*: on
 validation data, of what counts / of what is solved otherwise."""
-PRICE = """The last layer's loss of constrained video models over that of plain training, on validation data with
-the noise of training, beside what a closed form says where all layers are one map (from alpha, the cap, depth and
-plain training's loss; nothing is fitted): a model on a data set in every published run, depth and study of alpha,
-margin and cap (each by itself: [price.csv](price.csv), [as a picture](fig_price.png)). *Near it*: ln of the one
-within .02 + a tenth of ln of the other. Means are of logarithms."""
+PRICE = """The last layer's loss of constrained video models over that of plain training, on validation data
+with the noise of training, beside what a closed form says where all layers are one map that comes to rest at
+the best estimate (from alpha, the cap, depth and plain training's loss; nothing is fitted): a model on a data
+set in every published run, depth and study of alpha, margin and cap (each by itself: [price.csv](price.csv),
+[as a picture](fig_price.png)). *Near it*: ln of the one within .02 + a tenth of ln of the other. Means are of
+logarithms."""
 ALONE = """Runs that were announced to join no claim, by the rules of one all the same: the number that it would be
 judged by, and a verdict where every precondition is met. Lost cells, of both arms, count as if they had learned
 nothing."""

@@ -15,11 +15,13 @@ from descent.figures.parts import curves, scales, style
 TITLE = "What descent costs, measured and foretold"
 CAPTION = """
 Ours, not the paper's. The loss of the last layer of constrained video models over that of ERM's, on validation
-data with the noise of training: a point for each data set, model, depth, alpha, margin and cap, the mean over the
-seeds of which neither cell diverged, with Student's 95 % interval where there are several. Left: models whose
-layers are all one map, against what a closed form says of them from alpha, the cap, the depth and ERM's loss;
-nothing in it is fitted (src/descent/analysis/price.py). On the line it is right; points for which it has no answer
-are left out. Right: models in which every layer is a map of its own, which by the same reasoning need not pay.
+data with the noise of training: a point for each data set, model, depth, alpha, margin and cap, the mean over
+the seeds of which neither cell diverged, with Student's 95 % interval where there are several. Left: models
+whose layers are all one map, against what a closed form says, from alpha, the cap, the depth and ERM's loss, of
+a map that comes to rest at the best estimate; nothing in it is fitted (src/descent/analysis/price.py). On the
+line it is right; points for which it has no answer are left out. Right: models in which every layer is a map of
+its own, which by the same reasoning need not pay. Hollow: of some of these cells the constraints do not hold on
+validation data.
 """
 PARAMETERS = [
     "eps",
@@ -74,7 +76,7 @@ def _foretold(axes: Axes, rows: pd.DataFrame, colors: dict[str, str]) -> None:
     for marker, (model, own) in zip(MARKERS, rows.groupby("model"), strict=False):
         for row in own.itertuples():
             _point(axes, np.exp(row.expected), row, colors[row.dataset], marker)
-        look = {"marker": marker, "linestyle": "none", "markerfacecolor": "none", "color": style.GREY}
+        look = {"marker": marker, "linestyle": "none", "color": style.GREY}
         axes.add_line(Line2D([], [], label=style.name(model), **look))
     axes.axline((1, 1), (2, 2), color=style.GREY, linewidth=0.8, zorder=0)
     axes.set_xscale("log")
@@ -101,4 +103,7 @@ def _point(axes: Axes, place: float, row: tuple, color: str, marker: str) -> Non
     middle = np.exp(row.paid)
     low, high = (np.nan_to_num(np.exp(float(end)), nan=middle) for end in (row.paid_low, row.paid_high))
     reach = [[middle - low], [high - middle]]
-    axes.errorbar(place, middle, yerr=reach, fmt=marker, color=color, markersize=3.2, linewidth=0.6, alpha=0.8)
+    hollow = {} if row.held == 1 else {"markerfacecolor": "none"}
+    axes.errorbar(
+        place, middle, yerr=reach, fmt=marker, color=color, markersize=3.2, linewidth=0.6, alpha=0.8, **hollow
+    )
