@@ -27,6 +27,10 @@ CELL = Cell("video", "ucsd", "dust", "constrained", 3, 0.13, 0)
             {"objectives.constrained.models.dust": {"alpha": 0.9, "R0": 1.0, "margin": 0.1}},
             "alpha 0.9 and margin 0.1 leave a layer no loss: lower one",
         ),
+        (
+            {"objectives.constrained.models.dust": {"alpha": 0.5, "R0": 1.0, "margin_start": 0.6}},
+            "alpha 0.5 and margin_start 0.6 leave a layer no loss: lower one",
+        ),
         ({f"{DUST}.arms.constrained.dual_lr": "1"}, "dual_lr: Input should be a valid number, not '1'"),
         ({f"{DUST}.arms.constrained": {"dual_lr": None}}, "dual_lr: Input should be a valid number"),
         ({"objectives.constrained.datasets": {"ucsd": {"dust": {"beta": 1}}}}, "beta: unknown key"),

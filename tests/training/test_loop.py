@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import nn
 
+from descent.arms import constrained
 from descent.runner.stacks import history
 from descent.tasks.video.batches import Batch, SequenceTask
 from descent.tasks.video.data import Prepared
@@ -64,6 +65,7 @@ class Killed(Exception):
         ("constrained", {"reset_moments": False, "dual_optimizer": "sgd", "warmup_epochs": 0}),
         ("constrained", {"constraint": "ratio", "resilience": "none", "dual_mean": 0.9}),
         ("constrained", {"dual_optimizer": "nupi", "resilience": "none"}),
+        ("constrained", {"margin_start": 0.3, "resilience": "none"}),
     ],
 )
 @pytest.mark.parametrize("dies_at", [(2,), (4,), (2, 4, 5)])
@@ -91,6 +93,22 @@ def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(
     assert resumed.began < began, "it began before it was interrupted"
     if arm == "constrained":
         assert (whole.history[-1]["multiplier"] > 0).any()
+
+
+def test_a_run_that_begins_tighter_goes_another_way_and_is_told_how_far_it_is(
+    prepared: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[float] = []
+    begin = constrained.Arm.begin_epoch
+    monkeypatch.setattr(constrained.Arm, "begin_epoch", lambda arm, done: (told.append(done), begin(arm, done))[1])
+    runs = []
+    for start in (0.0, 0.05, 0.4):
+        changes = {"margin": 0.05, "margin_start": start, "constraint": "ratio", "resilience": "none"}
+        runs += [fit(small_params({"objectives.constrained": changes}), prepared, stack(), tmp_path / "c.pt")[1]]
+    assert told == [0.0, 0.25, 0.5, 0.75] * 3
+    asked, same_start, tighter = ([log["multiplier"] for log in run.history] for run in runs)
+    assert all(map(torch.equal, asked, same_start)) and (tighter[1] >= asked[1]).all()
+    assert (tighter[1] > asked[1]).any()
 
 
 def test_checkpoints_are_as_far_apart_as_asked(prepared: Prepared, tmp_path: Path) -> None:

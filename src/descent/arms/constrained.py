@@ -1,11 +1,13 @@
 """Algorithm 1: primal-dual training under descent constraints, relaxed by slacks or dual weight decay."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from descent.primal_dual import continuation
 from descent.primal_dual.constraints import relative_violations, violations
 from descent.primal_dual.lagrangian import lagrangian, objective
 from descent.primal_dual.multipliers import Multipliers
@@ -34,13 +36,18 @@ class Arm(Base):
     decay        u = 0                               lambda <- [lambda + step(v - lambda / rho)]_+
     none         u = 0                               lambda <- [lambda + step(v)]_+
 
+    With `margin_start` a tighter problem comes first (primal_dual.continuation).
     With `dual_mean` the duals look at a running mean of f, since a ratio of batch means is biased.
     During the `warmup_epochs` the weights step on f_L alone and the duals rest.
     """
 
     def __init__(self, settings: list[Settings], layers: int, device: torch.device) -> None:
         """Of a stack: one problem whose alpha, R0, rho and dual_lr are tensors (cells, 1), a row a cell."""
-        self.problem = problem = columns(settings, COLUMNS, device)
+        asked = columns(settings, COLUMNS, device)
+        self.margin = partial(continuation.margin, asked)
+        # In place, as alpha's column is: what a GPU replays reads it there.
+        now = torch.tensor(self.margin(0.0), device=device)
+        self.problem = problem = asked.model_copy(update={"margin": now})
         self.warmup_epochs = problem.warmup_epochs
         shape = (len(settings), layers + 1)
         self.multipliers = Multipliers(shape, problem, device)
@@ -54,6 +61,10 @@ class Arm(Base):
         self.steps = torch.zeros((), device=device)
         self.recordable = problem.dual_every == 1
         self.optimizers = self.multipliers.optimizer, self.slacks.optimizer
+
+    def begin_epoch(self, done: float) -> None:
+        """Set the margin that is in force."""
+        self.problem.margin.fill_(self.margin(done))
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
         """The Lagrangian (5), or what it is built on during the warm-up."""

@@ -13,6 +13,7 @@ class Problem(Schema):
     alpha: Share
     R0: Positive
     margin: Share  # enforced to spare: alpha + margin and R0 (1 - margin), while feasibility asks for alpha and R0
+    margin_start: Share = 0.0  # the margin that training begins with (continuation); older runs do not hold it
     cap_layer: Annotated[int, Field(ge=0, le=1)]  # Literal[0, 1] would take true
     constraint: Literal["difference", "ratio", "log"]
     through_previous: bool
@@ -33,6 +34,7 @@ class Problem(Schema):
 
     @model_validator(mode="after")
     def _something_is_left(self) -> "Problem":
-        if self.alpha + self.margin >= 1:
-            raise ValueError(f"alpha {self.alpha:g} and margin {self.margin:g} leave a layer no loss: lower one")
+        for name in ("margin", "margin_start"):
+            if self.alpha + (share := getattr(self, name)) >= 1:
+                raise ValueError(f"alpha {self.alpha:g} and {name} {share:g} leave a layer no loss: lower one")
         return self

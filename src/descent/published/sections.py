@@ -27,6 +27,7 @@ SOLVER = (
     "alpha",
     "R0",
     "margin",
+    "margin_start",
 )
 PAPERS = {"constraint": "difference", "dual_optimizer": "adam", "margin": 0.0}  # whatever `objectives` says
 OF_NUPI = ("nupi_gain",)  # what other steps of the duals do not read

@@ -21,6 +21,9 @@ class Base:
     recordable = False
     optimizers: Sequence[torch.optim.Optimizer] = ()  # of its own, beside that of the weights
 
+    def begin_epoch(self, done: float) -> None:
+        """Told before each epoch which share of the training is done."""
+
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
         """What the weights descend on, from the layer losses f_0 ... f_L of one batch; epochs count from 0."""
         raise NotImplementedError
