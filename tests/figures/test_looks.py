@@ -10,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from descent.analysis.select import select
 from descent.config import Params
 from descent.errors import UserError
 from descent.figures.beyond import (
@@ -164,8 +165,13 @@ def test_early_exits_are_of_every_model_and_of_the_controls() -> None:
         eps=PARAMS.eps,
         metric="rmse_layer",
     )
-    drawn = fig_early_exit.render(results, PARAMS).axes
+    ours = {"experiment": "video", "model": "ut", "dataset": "ucsd", "arm": OURS, "layers": 5, "eps": PARAMS.eps}
+    last = select(results, **ours, metric="rmse_layer", layer=5, split="test")
+    further = [last.assign(metric="rmse_further", layer=layer, value=20.0 - layer) for layer in (5, 6, 7)]
+    drawn = fig_early_exit.render(pd.concat([results, *further]), PARAMS).axes
     axes, plain = drawn[0], drawn[len(PARAMS.video.models)]
+    dotted = {tuple(line.get_ydata()): line.get_color() for line in axes.lines if line.get_linestyle() == ":"}
+    assert dotted[15.0, 14.0, 13.0] == style.color(OURS)
     assert plain.get_title() == f"{axes.get_title()}\n$\\epsilon$ = 0"
     [line] = [line for line in axes.lines if line.get_label().startswith(style.name(OURS))]
     assert line.get_ydata()[2] == 12.5

@@ -160,6 +160,18 @@ def test_every_layer_of_the_deepest_model_has_its_measures(results, params: Para
     assert table_layers.notes(table, params)[0].endswith("DUST L = 5, ViT L = 4; seeds: 1.")
 
 
+def test_layers_that_one_map_is_run_on_for_stand_in_brackets(results, params: Params) -> None:
+    cell = {"experiment": "video", "dataset": "ucsd", "model": "ut", "layers": 5, "eps": 0.13}
+    last = select(results, **cell, arm="constrained", metric="rmse_layer", layer=5, split="test")
+    more = [last.assign(metric="rmse_further", layer=layer, value=8.0 - layer) for layer in (5, 6, 7)]
+    shown = table_layers.display(table_layers.build(pd.concat([results, *more]), params), params)
+    own = shown[shown[("", "model")] == "UT"].set_index(("", "layer"))["RMSE ↓"]
+    assert own.index.tolist() == ["0", "1", "2", "3", "4", "5", "(6)", "(7)"]
+    assert own.loc[["(6)", "(7)"], "constrained"].tolist() == ["2.00", "1.00"]
+    assert own.loc["5", "constrained"] != "3.00", "the last layer's own number is that of all arms"
+    assert (own.loc[["(6)", "(7)"], "unconstrained"] == UNKNOWN).all()
+
+
 def test_a_layer_of_an_arm_that_diverged_or_is_infeasible_is_marked(results, params: Params) -> None:
     cell = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 5, "eps": 0.13}
     plain = table_layers.display(table_layers.build(results, params), params)

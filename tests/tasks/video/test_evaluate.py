@@ -54,6 +54,8 @@ def test_the_rows_of_a_data_set_are_complete_and_agree_with_each_other(prepared:
         counts = {"loss": (cell.layers + 1) * len(gammas), "rmse": len(gammas), "rmse_clipped": len(gammas)}
         counts |= {"psnr": len(gammas), "violation": cell.layers + 1, "feasible": 1, "test_items": 1}
         counts |= {"rmse_layer": cell.layers + 1, "psnr_layer": cell.layers + 1, "step_length": cell.layers}
+        one_map = item.feed.build([cell]).shared
+        counts |= {"rmse_further": cell.layers + 1} if one_map else {}
         counts |= {name: 8 for name in results.METRICS if name in REPLICATES}
         assert test["metric"].value_counts().to_dict() == counts, "and no SSIM of patches below its window"
         losses = test[(test["metric"] == "loss") & (test["gamma"] == cell.eps)].sort_values("layer")["value"]

@@ -10,7 +10,7 @@ from descent.models.dust import DUST
 from descent.models.parts.denoiser import Denoiser
 from descent.models.parts.layers import dct
 from descent.tasks.video.data import Frames
-from descent.tasks.video.layerwise import METRICS, qualities, rows, steps
+from descent.tasks.video.layerwise import METRICS, further, further_rows, qualities, rows, steps, told
 from tests.fakes.core import small_params
 from tests.fakes.video import SSIM, noise
 
@@ -42,7 +42,10 @@ def measured() -> tuple[Halving, np.ndarray]:
     def apply(clean: Tensor, level: Tensor, stream: object, sigma: float) -> Tensor:
         return clean + sigma * level[:, None, None, None] * stream.normal(1, *clean.shape[1:])
 
-    return model, qualities(model, inputs, LEVELS, apply, SIGMA, EVALUATION, CPU)
+    lines = [*told(model, inputs, LEVELS, apply, SIGMA, EVALUATION, CPU)]
+    found = qualities(model, model.clean, model.noisy)
+    assert lines == [[*rows(found[:, cell], level)] for cell, level in enumerate(LEVELS)], "nothing is run on"
+    return model, found
 
 
 def test_they_are_scikit_images_on_one_batch_spread_over_the_inputs(measured: tuple) -> None:
@@ -80,15 +83,7 @@ def test_an_answer_without_error_has_no_psnr(measured: tuple) -> None:
 def test_patches_below_the_window_have_no_ssim() -> None:
     frames = noise(3, seed=1, height=6, width=6)
     model = Halving(torch.from_numpy(frames)[None].float() / 255)
-    found = qualities(
-        model,
-        Frames(frames, np.zeros(3, int), np.arange(3), None),
-        (0.0,),
-        lambda x, *_: x + 0.1,
-        1.0,
-        EVALUATION,
-        CPU,
-    )
+    found = qualities(model, model.clean, model.clean + 0.1)
     assert {row["metric"] for row in rows(found[:, 0], 0.0)} == {"rmse_layer", "psnr_layer"}
 
 
@@ -98,3 +93,26 @@ def test_how_long_steps_are_is_told_of_models_whose_layers_are_steps(measured: t
     net.dictionaries.data[1, 2] *= 2
     found = [(row["layer"], round(row["value"], 4)) for row in steps(net, 1, 0.13)]
     assert found == [(1, 0.6667), (2, 0.6667), (3, 2.6667)]
+
+
+def test_a_map_is_run_on_for_as_many_layers_as_it_has_and_is_the_deeper_model_there() -> None:
+    """The same weights in twice the layers say the same; afterwards the model has its own depth again."""
+    clean = torch.from_numpy(noise(2, seed=4, height=4, width=4)).float().flatten(1)[None, None] / 255
+    noisy = (clean + 0.1).expand(2, -1, -1, -1)
+    net, deep, own = (
+        DUST(2, layers, dct(16, 16), shared=shared, shrink=torch.relu, step_scale=1.5)
+        for layers, shared in ((3, True), (6, True), (3, False))
+    )
+    for other in (net, deep):
+        other.dictionaries.data[1] *= 1.2
+    found = further(net, clean, noisy)
+    with torch.no_grad():
+        expected = [
+            255 * (net.readout(state) - clean).square().mean((1, 2, 3)).sqrt() for state in deep.states(noisy)
+        ]
+    np.testing.assert_allclose(found, torch.stack(expected[3:], 1), rtol=1e-5)
+    assert found.shape == (2, 4) and net.layers == 3 and len(net.states(noisy)) == 4
+    assert further(own, clean, noisy).shape == (2, 0), "each layer has a dictionary of its own"
+    lines = [*further_rows(found[1], 0.13)]
+    assert [line["layer"] for line in lines] == [3, 4, 5, 6] and lines[0]["value"] == found[1, 0]
+    assert [*further_rows(np.array([1.0, np.inf]), 0.13)] == [lines[0] | {"layer": 1, "value": 1.0}]

@@ -1,4 +1,4 @@
-"""Not in the paper: what one gets by stopping at a layer, against the layers that this takes."""
+"""Not in the paper: what one gets by stopping at a layer, or by going on, against the layers that this takes."""
 
 from typing import NamedTuple
 
@@ -19,12 +19,13 @@ MEASURES = {  # by task: what is measured at every layer, its words, how near th
     "text": ("accuracy", style.ACCURACY, 0.01),
     "lm": ("accuracy", "token accuracy ↑", 0.01),
 }
+FURTHER = "rmse_further"
 TASKS = tuple(MEASURES)
 DATASETS = {"video": "ucsd", "text": "imdb"}
 COLUMNS = 4
 NEAR = {"marker": "o", "markersize": 6.5, "linestyle": "none", "markerfacecolor": "none", "markeredgewidth": 1.4}
 SHALLOW = {"marker": "D", "markersize": 3.6, "linestyle": "none", "markerfacecolor": "white"}
-TITLE = "What one gets by stopping early"
+TITLE = "What one gets by stopping early, or by going on"
 CAPTION = """
 Ours, not the paper's. Test error (video: RMSE on one batch spread over the test set) or accuracy (text,
 language model) of what the readout makes of each layer's output, test noise at the training level, against the
@@ -34,9 +35,10 @@ product with the whole vocabulary). A panel for every model in use at its larges
 level and, where the grid trains without noise, without; and for every study in use that compares several arms as
 they are (the controls).
 Rings: the first layer from which on all are within 5 % of the error, or one point of the accuracy, of the last.
-Diamonds: the last layer of a model of the same arm trained with so few layers. Means over seeds or, where they
-are trials of a search, the one with the lowest validation loss; hollow points: a run with constraints ended
-infeasible.
+Dots beyond the last layer: where all layers are one map, what it makes of its own output, applied as often again
+as in training; an error that goes on falling there had not arrived at the last layer. Diamonds: the last layer of
+a model of the same arm trained with so few layers. Means over seeds or, where they are trials of a search, the
+one with the lowest validation loss; hollow points: a run with constraints ended infeasible.
 """
 PARAMETERS = [
     "eps",
@@ -120,6 +122,8 @@ def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
         points = curves.curve(rows, "layer", metric, **at_level, **cell)
         curves.draw(axes, points, arm, curves.state(cells, **cell), marker="o", markersize=2.2)
         color = style.color(arm)
+        beyond = curves.curve(rows, "layer", FURTHER, **at_level, **cell)
+        axes.plot(beyond.index, beyond, color=color, linestyle=":", linewidth=1.2, zorder=1)
         if len(points):
             ring = NEAR | {
                 "markersize": NEAR["markersize"] + 2 * min(place, 4)

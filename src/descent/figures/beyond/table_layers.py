@@ -1,4 +1,4 @@
-"""Not in the paper: how good the output of every layer is, by three measures."""
+"""Not in the paper: how good the output of every layer is, by three measures, and of one map that is run on."""
 
 import pandas as pd
 
@@ -9,6 +9,7 @@ from descent.config import Params
 from descent.figures.parts import curves, pairs, style, tables
 
 DATASET = "ucsd"
+FURTHER = "rmse_further"
 MEASURES = {"rmse_layer": ("RMSE ↓", 2), "psnr_layer": ("PSNR ↑, dB", 2), "ssim_layer": ("SSIM ↑", 3)}
 TITLE = "RMSE, PSNR and SSIM at every layer"
 CAPTION = """
@@ -16,8 +17,9 @@ Ours, not the paper's. What the readout makes of each layer's output, on one bat
 test set, test noise at the training level: RMSE (0-255) of the output as it is, PSNR and SSIM of the output
 clipped to black and white; layer 0 is the input as the model reads it. Of a patch model the SSIM is that of each
 patch: of patches below 11 x 11 with the largest window that fits, and a dash below 7 x 7. Every model in use at
-its largest depth, headline training level, mean over seeds. A dagger: a cell of this arm ended infeasible, or
-diverged, as the note says; one that diverged is in no mean. A dash under RMSE: all did.
+its largest depth, headline training level, mean over seeds. Layers in brackets: where all are one map, what it
+makes of its own output, applied as often again as in training (RMSE alone). A dagger: a cell of this arm ended
+infeasible, or diverged, as the note says; one that diverged is in no mean. A dash under RMSE: all did.
 """
 PARAMETERS = ["eps", "arms", "video.evaluation.batch", "video.evaluation.seed", "profiles.${profile}.video"]
 
@@ -37,6 +39,8 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
         cells = cells_table(rows, params)
         states |= {(model, arm): curves.state(cells, arm=arm) for arm in params.arms}
     rows = pd.concat(found)
+    beyond = rows[(rows["metric"] == FURTHER) & (rows["layer"] > rows["layers"])]
+    rows = pd.concat([rows, beyond.assign(metric="rmse_layer")])
     rows = rows[rows["metric"].isin(list(MEASURES)) & rows["arm"].isin(params.arms)]
     groups = rows.groupby(["dataset", "model", "layers", "arm", "layer", "metric"])["value"]
     table = groups.mean().unstack("metric").reindex(columns=list(MEASURES))
@@ -53,14 +57,14 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     heads = [("", "model"), ("", "layer")]
     heads += [(words, style.name(arm)) for words, _ in MEASURES.values() for arm in params.arms]
     rows = []
-    for (model, layer), own in table.groupby(["model", "layer"], sort=False):
+    for (model, layers, layer), own in table.groupby(["model", "layers", "layer"], sort=False):
         by_arm = own.set_index("arm").reindex(params.arms)
         numbers = [
             tables.number(by_arm.loc[arm, metric], digits, marked=by_arm.loc[arm, "state"] != "")
             for metric, (_, digits) in MEASURES.items()
             for arm in params.arms
         ]
-        rows.append([style.name(model), f"{layer}", *numbers])
+        rows.append([style.name(model), f"({layer})" if layer > layers else f"{layer}", *numbers])
     return pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples(heads))
 
 

@@ -22,11 +22,10 @@ from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import budget_of
+from descent.tasks.video import layerwise
 from descent.tasks.video.batches import BY_INPUTS, DenoisingTask
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.feed import sigma
-from descent.tasks.video.layerwise import qualities, steps
-from descent.tasks.video.layerwise import rows as layer_rows
 from descent.tasks.video.reference_rows import beside as beside
 from descent.tasks.video.shifted import tested
 from descent.tasks.video.sweep import AtLevels, Sweep, sweep
@@ -95,11 +94,8 @@ def _measure(
         if test.apply.name == TRAINED:
             own = [cell.eps for cell in stack]
             with autocast(device, params.precision_of("video")):
-                by_layer = qualities(net, inputs, own, test.apply, scale, evaluation, device)
-            rows = [
-                [*of_cell, *layer_rows(by_layer[:, index], own[index]), *steps(net, index, own[index])]
-                for index, of_cell in enumerate(rows)
-            ]
+                by_layer = layerwise.told(net, inputs, own, test.apply, scale, evaluation, device)
+                rows = [[*of_cell, *more] for of_cell, more in zip(rows, by_layer, strict=True)]
         yield test.apply.name, rows
 
 

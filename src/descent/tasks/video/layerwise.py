@@ -1,6 +1,6 @@
-"""How good a video model's answer is at every layer: what one gets by stopping there."""
+"""How good a video model's answer is at every layer: what one gets by stopping there, or by going on."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -15,44 +15,68 @@ from descent.training.noise import TEST, Stream
 LAYERS = 2**32 - 2  # the third number of the key of the noise, which no batch of the sweep has
 Apply = Callable[[Tensor, Tensor, Stream, float], Tensor]  # clean inputs, a level a cell, random numbers, sigma
 METRICS = ("rmse_layer", "psnr_layer", "ssim_layer")
+FURTHER = "rmse_further"
 
 
 @torch.no_grad()
-def qualities(
-    model: nn.Module,
+def told(
+    net: nn.Module,
     inputs: Sequences | Frames,
     eps: Sequence[float],
     apply: Apply,
     sigma: float,
     settings: Evaluation,
     device: torch.device,
-) -> Float[np.ndarray, "metrics cells depth"]:
-    """METRICS of every layer at each cell's own level, on one batch of inputs spread over the test set.
-
-    RMSE (0-255) of the answer as it is; PSNR (dB) and SSIM of the answer clipped to black and white, SSIM NaN
-    where pictures are too small for its window (quality.ssim).
+) -> Iterator[list[dict[str, object]]]:
+    """Of each cell the rows of the results table, at its own level, on one batch spread over the test set.
 
     Args:
         sigma: noise scale in [0, 1] units.
     """
     index = np.unique(np.linspace(0, len(inputs) - 1, min(len(inputs), settings.batch)).round().astype(int))
     clean = inputs.gather(index)[None].to(device).float() / 255
-    noisy = apply(
-        clean, torch.tensor(eps, device=device), Stream(TEST, settings.seed, LAYERS, device=device), sigma
-    )
-    target = model.target(clean)
-    black, white = model.legal
-    true = model.pictures(target)[0]
+    stream = Stream(TEST, settings.seed, LAYERS, device=device)
+    noisy = apply(clean, torch.tensor(eps, device=device), stream, sigma)
+    found, beyond = qualities(net, clean, noisy), further(net, clean, noisy)
+    for cell, level in enumerate(eps):
+        yield [*rows(found[:, cell], level), *further_rows(beyond[cell], level), *steps(net, cell, level)]
+
+
+def qualities(net: nn.Module, clean: Tensor, noisy: Tensor) -> Float[np.ndarray, "metrics cells depth"]:
+    """METRICS of every layer.
+
+    RMSE (0-255) of the answer as it is; PSNR (dB) and SSIM of the answer clipped to black and white, SSIM NaN
+    where pictures are too small for its window (quality.ssim).
+    """
+    target = net.target(clean)
+    black, white = net.legal
+    true = net.pictures(target)[0]
     found = []
-    for state in model.states(noisy):
-        answer = model.readout(state)
-        error, clipped = (
-            ((of - target) / (white - black)).square().flatten(1).double().mean(1).tolist()
-            for of in (answer, answer.clamp(black, white))
-        )
-        alike = ssim(model.pictures(answer), true).mean(1).tolist()
-        found.append([255 * np.sqrt(error), [psnr(value) for value in clipped], alike])
+    for state in net.states(noisy):
+        answer = net.readout(state)
+        exact, clipped = (_squares(net, of, target) for of in (answer, answer.clamp(black, white)))
+        alike = ssim(net.pictures(answer), true).mean(1).tolist()
+        found.append([255 * np.sqrt(exact), [psnr(value) for value in clipped], alike])
     return np.moveaxis(np.array(found), 0, -1)
+
+
+def further(net: nn.Module, clean: Tensor, noisy: Tensor) -> Float[np.ndarray, "cells further"]:
+    """RMSE (0-255) of layers L to 2 L where all are one map, which is applied as often again as in training; of
+    any other model none. It tells a map that comes to rest from one that passes by."""
+    if not getattr(net, "shared", False):
+        return np.empty((len(noisy), 0))
+    layers, target = net.layers, net.target(clean)
+    net.layers = 2 * layers
+    try:
+        states = net.states(noisy)[layers:]
+    finally:
+        net.layers = layers
+    return 255 * np.sqrt(np.array([_squares(net, net.readout(state), target) for state in states])).T
+
+
+def _squares(net: nn.Module, answer: Tensor, target: Tensor) -> list[float]:
+    black, white = net.legal
+    return ((answer - target) / (white - black)).square().flatten(1).double().mean(1).tolist()
 
 
 def steps(net: nn.Module, index: int, level: float) -> Iterable[dict[str, object]]:
@@ -69,3 +93,11 @@ def rows(found: Float[np.ndarray, "metrics depth"], level: float) -> Iterable[di
         for layer, value in enumerate(by_layer):
             if np.isfinite(value):
                 yield {"split": "test", "gamma": level, "layer": layer, "metric": metric, "value": value}
+
+
+def further_rows(found: Float[np.ndarray, " further"], level: float) -> Iterable[dict[str, object]]:
+    """Rows of one cell: what `further` found, which begins at the last layer."""
+    for more, value in enumerate(found.tolist()):
+        if np.isfinite(value):
+            layer = len(found) - 1 + more
+            yield {"split": "test", "gamma": level, "layer": layer, "metric": FURTHER, "value": value}
