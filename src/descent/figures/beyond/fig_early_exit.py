@@ -24,6 +24,7 @@ TASKS = tuple(MEASURES)
 DATASETS = {"video": "ucsd", "text": "imdb"}
 COLUMNS = 4
 NEAR = {"marker": "o", "markersize": 6.5, "linestyle": "none", "markerfacecolor": "none", "markeredgewidth": 1.4}
+ON = {"linestyle": ":", "linewidth": 1.2}
 SHALLOW = {"marker": "D", "markersize": 3.6, "linestyle": "none", "markerfacecolor": "white"}
 TITLE = "What one gets by stopping early, or by going on"
 CAPTION = """
@@ -79,6 +80,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     for axes in every[len(shown) :]:
         axes.set_axis_off()
     words = {"within 5 % or one point of the last layer": NEAR, "trained with so few layers": SHALLOW}
+    words |= {"one map, run on": ON} if (results["metric"] == FURTHER).any() else {}
     for label, look in words.items():
         every[0].add_line(Line2D([], [], color=style.GREY, label=label, **look))
     style.legend(figure, columns=3)
@@ -123,7 +125,7 @@ def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
         curves.draw(axes, points, arm, curves.state(cells, **cell), marker="o", markersize=2.2)
         color = style.color(arm)
         beyond = curves.curve(rows, "layer", FURTHER, **at_level, **cell)
-        axes.plot(beyond.index, beyond, color=color, linestyle=":", linewidth=1.2, zorder=1)
+        axes.plot(beyond.index, beyond, color=color, zorder=1, **ON)
         if len(points):
             ring = NEAR | {
                 "markersize": NEAR["markersize"] + 2 * min(place, 4)
