@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from descent.arms import constrained
+from descent.arms import constrained, penalty
 from descent.primal_dual import continuation
 from descent.primal_dual.constraints import violations
 from tests.fakes.core import PRIMAL_DUAL, small_problem
@@ -36,3 +36,12 @@ def test_weights_and_duals_see_the_margin_in_force_and_feasibility_none(form: st
         torch.testing.assert_close(arm.v, asked)
         worst = torch.stack([f[:, 0] / own["R0"] - 1, f[:, 1] / f[:, 0] - 0.8, f[:, 2] / f[:, 1] - 0.8]).amax(0)
         torch.testing.assert_close(arm.worst(f), worst)
+
+
+def test_a_penalty_begins_as_tight_as_the_arm_that_it_stands_beside() -> None:
+    own = PRIMAL_DUAL | {"alpha": 0.2, "margin": 0.05, "margin_start": 0.15, "warmup_epochs": 0, "dual_lr": 0.1}
+    arm, f = penalty.Arm([penalty.Settings(**own)] * 2, 2, CPU), torch.tensor(F)
+    for done, margin in [(0.1, 0.15), (1.0, 0.05)]:
+        arm.begin_epoch(done)
+        v = violations(f, small_problem(alpha=0.2, R0=own["R0"], margin=margin)).clamp(min=0)
+        torch.testing.assert_close(arm.objective(f, 0), f[:, -1] + own["rho"] / 2 * v.square().sum(1))

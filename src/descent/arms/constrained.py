@@ -1,14 +1,13 @@
 """Algorithm 1: primal-dual training under descent constraints, relaxed by slacks or dual weight decay."""
 
 from collections.abc import Callable
-from functools import partial
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from descent.primal_dual import continuation
 from descent.primal_dual.constraints import relative_violations, violations
+from descent.primal_dual.continuation import Continuation
 from descent.primal_dual.lagrangian import lagrangian, objective
 from descent.primal_dual.multipliers import Multipliers
 from descent.primal_dual.problem import Problem
@@ -43,11 +42,8 @@ class Arm(Base):
 
     def __init__(self, settings: list[Settings], layers: int, device: torch.device) -> None:
         """Of a stack: one problem whose alpha, R0, rho and dual_lr are tensors (cells, 1), a row a cell."""
-        asked = columns(settings, COLUMNS, device)
-        self.margin = partial(continuation.margin, asked)
-        # In place, as alpha's column is: what a GPU replays reads it there.
-        now = torch.tensor(self.margin(0.0), device=device)
-        self.problem = problem = asked.model_copy(update={"margin": now})
+        self.continuation = Continuation(columns(settings, COLUMNS, device), device)
+        self.problem = problem = self.continuation.problem
         self.warmup_epochs = problem.warmup_epochs
         shape = (len(settings), layers + 1)
         self.multipliers = Multipliers(shape, problem, device)
@@ -64,7 +60,7 @@ class Arm(Base):
 
     def begin_epoch(self, done: float) -> None:
         """Set the margin that is in force."""
-        self.problem.margin.fill_(self.margin(done))
+        self.continuation.begin_epoch(done)
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
         """The Lagrangian (5), or what it is built on during the warm-up."""

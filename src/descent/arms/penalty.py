@@ -1,9 +1,11 @@
 """A quadratic penalty on the violations: the fixed point of dual weight decay, without duals."""
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from descent.primal_dual.constraints import relative_violations, violations
+from descent.primal_dual.continuation import Continuation
 from descent.primal_dual.lagrangian import objective
 from descent.primal_dual.problem import Problem
 from descent.training.arm import Base, columns
@@ -27,9 +29,14 @@ class Arm(Base):
 
     recordable = True
 
-    def __init__(self, settings: list[Settings], layers: int, device: object) -> None:
-        self.problem = columns(settings, COLUMNS, device)
+    def __init__(self, settings: list[Settings], layers: int, device: torch.device) -> None:
+        self.continuation = Continuation(columns(settings, COLUMNS, device), device)
+        self.problem = self.continuation.problem
         self.warmup_epochs = self.problem.warmup_epochs
+
+    def begin_epoch(self, done: float) -> None:
+        """Set the margin that is in force."""
+        self.continuation.begin_epoch(done)
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
         """The penalised loss, or what it is built on during the warm-up."""

@@ -40,7 +40,8 @@ class Arm(Base):
 
     The same objective as the twin's, averaged over its training, at the twin's learning rate: what is left of a
     difference between the two is the dynamics of the duals, and that the twin has a warm-up. The average counts
-    all epochs alike, also those late ones in which the rate is small and weights of the ratio form are large.
+    all epochs alike, also those late ones in which the rate is small and weights of the ratio form are large; of a
+    twin with a tighter start most of them are of that tighter problem.
     """
 
     recordable = True

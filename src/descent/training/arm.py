@@ -22,7 +22,7 @@ class Base:
     optimizers: Sequence[torch.optim.Optimizer] = ()  # of its own, beside that of the weights
 
     def begin_epoch(self, done: float) -> None:
-        """Told before each epoch which share of the training is done."""
+        """Told before each epoch which share of the training will be done at its end; of the last one 1."""
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
         """What the weights descend on, from the layer losses f_0 ... f_L of one batch; epochs count from 0."""

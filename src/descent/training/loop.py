@@ -101,7 +101,7 @@ def train(
         if not run.alive.any():  # nobody is left who could learn
             break
         began = time.monotonic()
-        arm.begin_epoch(epoch / epochs)
+        arm.begin_epoch((epoch + 1) / epochs)
         f, norm, clipped = _epoch(steps, task, settings, epoch, lr, epochs)
         held_out = _validate(steps, task)
         run.alive &= (arm.watched(held_out, epoch) < settings.diverged_above).all(1)

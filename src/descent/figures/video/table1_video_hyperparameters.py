@@ -69,6 +69,7 @@ def _ours(params: Params, model: str) -> dict[str, tuple[str, object]]:
         "cap layer": ("first constrained layer", objective("cap_layer")),
         "constraint": ("form of the constraints", objective("constraint")),
         "margin": ("descent asked for beyond alpha", objective("margin")),
+        "margin start": ("the same, at first", objective("margin_start")),
         "resilience": ("form of relaxation", objective("resilience")),
         "rho": ("price of relaxation", objective("rho", of=("slacks", "decay"))),
         "lr": ("learning rate of the weights", objective("lr")),
