@@ -44,6 +44,7 @@ PRIMAL_DUAL = {
     "alpha": 0.2,
     "R0": 0.5,
     "margin": 0.0,
+    "margin_start": 0.0,
     "cap_layer": 0,
     "constraint": "difference",
     "nupi_gain": 1.0,

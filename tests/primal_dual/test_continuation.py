@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from descent.arms import constrained, penalty
-from descent.primal_dual import continuation
+from descent.primal_dual import constraints as continuation
 from descent.primal_dual.constraints import violations
 from tests.fakes.core import PRIMAL_DUAL, small_problem
 from tests.fakes.primal_dual import CPU

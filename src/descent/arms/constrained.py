@@ -6,8 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from descent.primal_dual.constraints import relative_violations, violations
-from descent.primal_dual.continuation import Continuation
+from descent.primal_dual.constraints import Continuation, relative_violations, violations
 from descent.primal_dual.lagrangian import lagrangian, objective
 from descent.primal_dual.multipliers import Multipliers
 from descent.primal_dual.problem import Problem
@@ -35,7 +34,7 @@ class Arm(Base):
     decay        u = 0                               lambda <- [lambda + step(v - lambda / rho)]_+
     none         u = 0                               lambda <- [lambda + step(v)]_+
 
-    With `margin_start` a tighter problem comes first (primal_dual.continuation).
+    With `margin_start` a tighter problem comes first (primal_dual.constraints).
     With `dual_mean` the duals look at a running mean of f, since a ratio of batch means is biased.
     During the `warmup_epochs` the weights step on f_L alone and the duals rest.
     """
