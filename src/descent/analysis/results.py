@@ -30,6 +30,7 @@ COLUMNS = {
 }
 ABSENT = {"varied": "", "shift": TRAINED, "tested": "", "bin": 0.0}  # what rows that say nothing of it hold
 Row = dict[str, object]  # by column; those of ABSENT may be left out
+FURTHER = "rmse_further"
 METRICS = {
     "loss": "f_l on test data: of video the squared error per patch (units of video.patch_loss), of text the "
     "cross-entropy in nats, of lm that of the response tokens",
@@ -38,7 +39,7 @@ METRICS = {
     "psnr": "video: peak signal-to-noise ratio of the clipped output of the last layer, dB",
     "ssim": "video: structural similarity of the same output to the clean input, at most 1",
     "rmse_layer": "video: RMSE of layer l's output at gamma = eps, on one batch spread over the test set",
-    "rmse_further": "the same of layers L to 2 L of DUST and UT with one dictionary, applied as often again",
+    FURTHER: "the same of layers L to 2 L of DUST and UT with one dictionary, applied as often again",
     "psnr_layer": "the PSNR there, of the clipped output",
     "ssim_layer": "the SSIM there",
     "step_length": "video, of DUST and of UT as codes: |D_l|^2 / c of layer l's step, which is one of descent on "

@@ -83,7 +83,8 @@ def _model(one: dict, params: Params) -> str:
 def _asked(own: Params, one: dict) -> str:
     """The share by which each layer must lower the loss, and the cap before the first one."""
     objective = own.objective(own.comparison.ours, one["datasets"].split(", ")[0], one["model"])
-    return ", ".join(f"{name} = {objective[name]:g}" for name in ("alpha", "R0"))
+    known = ["alpha", "R0", *(["margin_start"] if objective.get("margin_start") else [])]
+    return ", ".join(f"{name} = {objective[name]:g}" for name in known)
 
 
 def _lost(own: Params, cells: pd.DataFrame, one: dict) -> str:

@@ -13,6 +13,7 @@ from descent.analysis.lost import truth
 from descent.analysis.wording import UNKNOWN, known
 from descent.components import TASKS
 from descent.config import Params
+from descent.primal_dual.problem import Problem
 from descent.published.markdown import listed, pipe
 
 SPLITS = ("train", "validation", "test")
@@ -29,12 +30,9 @@ SOLVER = (
     "margin",
     "margin_start",
 )
-OLDER = {"margin_start": 0.0}  # what runs published before there was such a value do not hold
-PAPERS = {
-    "constraint": "difference",
-    "dual_optimizer": "adam",
-    "margin": 0.0,
-} | OLDER  # whatever `objectives` says
+# What runs published before there was such a value do not hold, and what the paper has whatever `objectives` says.
+OLDER = {"margin_start": Problem.model_fields["margin_start"].default}
+PAPERS = OLDER | {"constraint": "difference", "dual_optimizer": "adam", "margin": 0.0}
 OF_NUPI = ("nupi_gain",)  # what other steps of the duals do not read
 
 

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from descent.analysis.results import FURTHER
 from descent.analysis.select import select
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_trial, seeds_are_trials
@@ -19,7 +20,6 @@ MEASURES = {  # by task: what is measured at every layer, its words, how near th
     "text": ("accuracy", style.ACCURACY, 0.01),
     "lm": ("accuracy", "token accuracy ↑", 0.01),
 }
-FURTHER = "rmse_further"
 TASKS = tuple(MEASURES)
 DATASETS = {"video": "ucsd", "text": "imdb"}
 COLUMNS = 4

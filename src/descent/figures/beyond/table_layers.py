@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from descent.analysis.results import FURTHER
 from descent.analysis.select import at_eps, measured, select
 from descent.analysis.summary import cells_table
 from descent.cells import headline
@@ -9,7 +10,6 @@ from descent.config import Params
 from descent.figures.parts import curves, pairs, style, tables
 
 DATASET = "ucsd"
-FURTHER = "rmse_further"
 MEASURES = {"rmse_layer": ("RMSE ↓", 2), "psnr_layer": ("PSNR ↑, dB", 2), "ssim_layer": ("SSIM ↑", 3)}
 TITLE = "RMSE, PSNR and SSIM at every layer"
 CAPTION = """

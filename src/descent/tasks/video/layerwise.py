@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from descent.analysis.results import FURTHER
 from descent.schema import Evaluation
 from descent.tasks.video.data import Frames, Sequences
 from descent.tasks.video.quality import psnr, ssim
@@ -15,7 +16,6 @@ from descent.training.noise import TEST, Stream
 LAYERS = 2**32 - 2  # the third number of the key of the noise, which no batch of the sweep has
 Apply = Callable[[Tensor, Tensor, Stream, float], Tensor]  # clean inputs, a level a cell, random numbers, sigma
 METRICS = ("rmse_layer", "psnr_layer", "ssim_layer")
-FURTHER = "rmse_further"
 
 
 @torch.no_grad()
