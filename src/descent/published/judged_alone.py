@@ -81,7 +81,7 @@ def _model(one: dict, params: Params) -> str:
 
 
 def _asked(own: Params, one: dict) -> str:
-    """The share by which each layer must lower the loss, the cap before the first one, and a tighter start if any."""
+    """The share by which each layer must lower the loss, the cap before the first, and a tighter start if any."""
     objective = own.objective(own.comparison.ours, one["datasets"].split(", ")[0], one["model"])
     known = ["alpha", "R0", *(["margin_start"] if objective.get("margin_start") else [])]
     return ", ".join(f"{name} = {objective[name]:g}" for name in known)

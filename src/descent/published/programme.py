@@ -74,5 +74,5 @@ def write(root: Path, params: Params) -> str | None:
     averages = sensitivity.table(pairs, facts)
     csv_files.write(root / AVERAGES, averages)
     told = readme_pages.Verdicts(params, folders, others, card, models, averages, parts.counted(folders))
-    write_text(root / readme_pages.PARTS, readme_pages.behind(told))
-    return readme_pages.first_screen(told, otherwise.sentence(found, f"{root.as_posix()}/{runs_page.PAGE}"))
+    write_text(root / readme_pages.PARTS, readme_pages.behind(told, otherwise.sentence(found, runs_page.PAGE)))
+    return readme_pages.first_screen(told)

@@ -49,6 +49,7 @@ BRIEF = (
     "what matters; each by its interval, and with p < .05 after a correction for six claims. *No effect of "
     "interest*: the whole 90 % interval is smaller than what matters. *Cannot tell*: none of these."
 )
+FOLDED = "<details><summary>How to read it</summary>\n\n{}\n\n</details>"
 FEW = (
     "Of a share of settings, that it lies above 90 % takes 36 settings to tell, all of them: *cannot tell* of "
     "fewer says nothing against it."
@@ -102,27 +103,14 @@ class Verdicts:
         return by_noise.found(self.folders, self.params)
 
 
-def first_screen(told: Verdicts, otherwise: str) -> str:
-    """How many primary claims are reproduced; a picture of them, the verdicts with a legend, what their means hide
-    first (depths, test noise, the measure, another solver), whether the loss descends, and the scope.
-
-    Args:
-        otherwise: a sentence on the same settings with another solver (otherwise.sentence).
-    """
-    params, primary, own, place = told.params, told.primary, told.own, told.folders[0].parent.as_posix()
-    beneath = [
-        judged.by_depth(primary, told.averages),
-        by_noise.across(told.levels, primary, own, params),
-        gray_levels.across(told.cells, primary, own, params),
-        otherwise,
-        trained.descent(told.cells, told.places_behind, params),
-    ]
+def first_screen(told: Verdicts) -> str:
+    """How many primary claims are reproduced; a picture of them, the verdicts, how to read them, and the scope."""
+    params, primary, place = told.params, told.primary, told.folders[0].parent.as_posix()
     paragraphs = [
         _outcome(primary),
         f"![{SEEN}]({place}/fig_verdicts.png)",
-        judged.brief(primary.assign(why=_short(primary, own, f"{place}/{PARTS}", params))),
-        BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else ""),
-        "\n".join(f"- {words}" for words in beneath if words),
+        judged.brief(primary.assign(why=_short(primary, told.own, f"{place}/{PARTS}", params))),
+        FOLDED.format(BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else "")),
         f"{_scope(told)} [What the verdicts rest on]({place}/{PARTS}): every model, data set, "
         "setting and published run by itself, what the means hide, and what was left out; [how claims are "
         f"judged]({place}/PROTOCOL.md).",
@@ -130,10 +118,15 @@ def first_screen(told: Verdicts, otherwise: str) -> str:
     return "\n\n".join(filter(None, paragraphs))
 
 
-def behind(told: Verdicts) -> str:
-    """The page beside the published runs: the verdicts in full and what their means hide (settings, margins,
-    models left out, other shifts), descent and constraints, each model alone, each run, gains at one learning
-    rate, other averages and each setting, errors by test noise and in gray levels."""
+def behind(told: Verdicts, otherwise: str) -> str:
+    """The page beside the published runs: the verdicts in full and what their means hide (depths, test noise, the
+    measure, another solver, settings, margins, models left out, other shifts), descent and constraints, each model
+    alone, each run, gains at one learning rate, other averages and each setting, errors by test noise and in gray
+    levels.
+
+    Args:
+        otherwise: a sentence on the same settings with another solver (otherwise.sentence); empty for none.
+    """
     params, primary, own, every = told.params, told.primary, told.own, [*told.folders, *told.apart]
     below = "#each-model-alone-and-what-keeps-it-out-of-a-claim"
     brief = primary.assign(why=_short(primary, own, below, params))
@@ -141,7 +134,7 @@ def behind(told: Verdicts) -> str:
     chapters = {
         "The primary claims": f"{judged.claims(brief, brief['verdict'].tolist())}\n\n{LEGEND}\n\n"
         f"![{MODELS}](fig_forest.png)",
-        "What their means hide": "\n".join(f"- {words}" for words in _hidden(told)),
+        "What their means hide": "\n".join(f"- {words}" for words in _hidden(told, otherwise)),
         "The other claims, exploratory": _others(told.card[told.card["group"] != "primary"]),
         "Not tested": judged.untested(told.card, params),
         "At one learning rate": each_part.by_rate(every, params),
@@ -160,9 +153,14 @@ def behind(told: Verdicts) -> str:
     return "\n\n".join(["# What the verdicts rest on", REASONS.format(profile=params.profile), *texts]) + "\n"
 
 
-def _hidden(told: Verdicts) -> Iterable[str]:
+def _hidden(told: Verdicts, otherwise: str) -> Iterable[str]:
     """What the means of the verdicts hide, a sentence each."""
     said = [
+        judged.by_depth(told.primary, told.averages),
+        by_noise.across(told.levels, told.primary, told.own, told.params),
+        gray_levels.across(told.cells, told.primary, told.own, told.params),
+        otherwise,
+        trained.descent(told.cells, told.places_behind, told.params),
         judged.apart(told.primary, told.averages, told.params),
         each_part.margins(told.folders, told.primary, told.own, told.params),
         judged.left_out(told.card, told.models, told.params),
