@@ -66,7 +66,7 @@ def test_several_models_make_one_verdict_which_none_of_them_has_alone(folders: l
     rows = [line for line in judged_alone.table(folders[1:], real_params()).splitlines() if NAMES[1] in line]
     together, *each = [row for row in rows if "part of" in row or "together" in row]
     assert "| together |" in together and together.count("**") == 2
-    assert ["50 %" in each[0], "70 %" in each[1]] == [True, True] and len(each) == 2
+    assert ["| 50." in each[0], "| 70." in each[1]] == [True, True] and len(each) == 2
     assert all("UT on" in row and row.endswith("| part of these together |") for row in each)
 
 

@@ -1,5 +1,6 @@
 """Numbers as a reader has them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat
 
@@ -13,11 +14,13 @@ def written(value: float, unit: str) -> str:
     """A number of the scorecard for a reader."""
     if np.isnan(value):
         return UNKNOWN
-    return {
-        "percent": f"{100 * value:.3g} %",
-        "points": f"{100 * value:.2g} points",
-        "plain": f"{value:.3g}",
-    }[unit]
+    number = f"{value if unit == 'plain' else 100 * value:.{2 if unit == 'points' else 3}g}"
+    return number + _after(number, unit)
+
+
+def _after(number: str, unit: str) -> str:
+    """What follows a number of the scorecard: `1 point`, `0.5 points`."""
+    return {"percent": " %", "points": " point" if number == "1" else " points", "plain": ""}[unit]
 
 
 def unit_of(task: str) -> str:
@@ -31,10 +34,17 @@ def known(value: SupportsFloat | None, form: str) -> str:
 
 
 def with_interval(row: Mapping[str, Any]) -> str:
-    """A number of the scorecard with its interval, which has the same unit: `1.3 points (0.3 to 2.2)`."""
-    value, *ends = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
-    low, high = (end.split(" ")[0] for end in ends)
-    return f"{value} ({low} to {high})"
+    """A number of the scorecard with its interval, to the place at which half of the interval's width has two
+    digits: `1.3 points (0.3 to 2.2)`."""
+    scale = 1 if row["unit"] == "plain" else 100
+    value, low, high = (scale * float(row[key]) for key in ("estimate", "low", "high"))
+    half = (high - low) / 2
+    if not 0 < half < math.inf:
+        told, *ends = (written(float(row[key]), row["unit"]) for key in ("estimate", "low", "high"))
+        return f"{told} ({' to '.join(end.split(' ')[0] for end in ends)})"
+    places = max(0, 1 - math.floor(math.log10(half)))
+    told, *ends = (f"{round(number, places) + 0:.{places}f}" for number in (value, low, high))
+    return f"{told}{_after(told, row['unit'])} ({' to '.join(ends)})"
 
 
 def number_of(count: float | int, word: str) -> str:

@@ -71,8 +71,8 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     head, _, *rows = verdicts.splitlines()
     assert head == "| claim | the paper | here | matters | verdict |" and len(rows) == 3
     assert rows[0].startswith(f"| {CLAIMS['video_ood'].short} | ") and "; in its tables 5 % |" in rows[0]
-    assert rows[0].endswith(" | 2 % (1 to 3) | 1 % | **reproduced** |")
-    assert " | – | 1 points | **not tested**" in rows[2]  # noqa: RUF001
+    assert rows[0].endswith(" | 2.0 % (1.0 to 3.0) | 1 % | **reproduced** |")
+    assert " | – | 1 point | **not tested**" in rows[2]  # noqa: RUF001
     assert legend.startswith("A gain is positive") and "*Not tested*" in legend
     assert summary.startswith("<details>") and end == "</details>"
     run = f"[UCSD]({folder}/REPORT.md)"
@@ -180,7 +180,7 @@ def test_gains_at_one_learning_rate_are_told_with_the_cells_that_hold(params: Pa
     own["profiles"]["demo"]["studies"]["controls_rates_x"] = {"values": [0.001, 0.004]}
     (folder / "params.yaml").write_text(yaml.safe_dump(own))
     told = each_part.by_rate([folder], params)
-    gains = "-1 points to 2 points at 0.001 (1 of 3) and 1 points to 3 points at 0.004 (3 of 3)"
+    gains = "-1 points to 2 points at 0.001 (1 of 3) and 1 point to 3 points at 0.004 (3 of 3)"
     assert told.endswith(f"is of DistilBERT in small-1 {gains}.")
 
 
@@ -274,8 +274,8 @@ def test_claims_on_unseen_shifts_and_the_other_exploratory_ones_are_told(
     publish(folder)
     rows = card().replace({"claim": {"video_depth": "video_shifts"}})
     rows.loc[rows["claim"] == "video_shifts", "statement"] = "Video, beyond the paper: better"
-    told = "**Under shifts that training has not seen** (beyond the paper): video -10 % (-20 to -5), *reversed*."
-    assert f"- {told}" in behind(params, rows, made_up, folder)
+    told = "**Under shifts that training has not seen** (beyond the paper): video -10.0 % (-20.0 to -5.0)"
+    assert f"- {told}, *reversed*." in behind(params, rows, made_up, folder)
     others = part(behind(params, rows, made_up, folder), "The other claims, exploratory")
     assert others.count("\n| ") == 3 and "Video, beyond the paper: better" in others
     untested = rows.assign(verdict="not tested")
