@@ -204,15 +204,20 @@ def _outcome(primary: pd.DataFrame) -> str:
             "why, and what each model shows alone."
         )
     settings, seeds = (int(tested[name].max()) for name in ("settings", "seeds"))
-    size = f"up to {settings} settings, a data set, model and depth each, and {seeds} seeds a claim"
     counts = tested["verdict"].value_counts()
-    others = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS[1:] if verdict in counts]
-    others += [f"{rest} {NOT_TESTED}"] if (rest := len(primary) - len(tested)) else []
     reproduced = counts.get(REPRODUCED, 0)
     be = "is" if reproduced == 1 else "are"
+    others = [
+        f"{counts[verdict]} *{verdict}*"
+        for verdict in VERDICTS
+        if verdict in counts.drop(REPRODUCED, errors="ignore")
+    ]
+    others += [f"{left} *{NOT_TESTED}*"] if (left := len(primary) - len(tested)) else []
+    rest = f" The others: {listed(others)}." if others else ""
     return (
-        f"**Of the paper's claims {len(primary)} were chosen as primary before the runs; {reproduced or 'none'} "
-        f"{be} reproduced on real data**{''.join(f', {other}' for other in others)} ({size})."
+        f"**{len(primary)} of the paper's claims were chosen before the runs; {reproduced or 'none'} {be} "
+        f"reproduced on real data.**{rest} Behind a claim stand {seeds} seeds and up to "
+        f"{number_of(settings, 'setting')} (a setting is a data set, a model and a depth)."
     )
 
 

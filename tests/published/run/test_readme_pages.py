@@ -64,8 +64,9 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     told = screen(params, card(), made_up, folder).split("\n\n")
     outcome, picture, verdicts, summary, legend, end, scope = told
     assert outcome == (
-        "**Of the paper's claims 3 were chosen as primary before the runs; 1 is reproduced on real data**, "
-        "1 cannot tell, 1 not tested (up to 27 settings, a data set, model and depth each, and 8 seeds a claim)."
+        "**3 of the paper's claims were chosen before the runs; 1 is reproduced on real data.** The others: "
+        "1 *cannot tell* and 1 *not tested*. Behind a claim stand 8 seeds and up to 27 settings (a setting is a "
+        "data set, a model and a depth)."
     )
     assert picture.endswith(f"({tmp_path}/fig_verdicts.png)")
     head, _, *rows = verdicts.splitlines()
