@@ -207,11 +207,7 @@ def _outcome(primary: pd.DataFrame) -> str:
     counts = tested["verdict"].value_counts()
     reproduced = counts.get(REPRODUCED, 0)
     be = "is" if reproduced == 1 else "are"
-    others = [
-        f"{counts[verdict]} *{verdict}*"
-        for verdict in VERDICTS
-        if verdict in counts.drop(REPRODUCED, errors="ignore")
-    ]
+    others = [f"{counts[verdict]} *{verdict}*" for verdict in VERDICTS[1:] if verdict in counts]
     others += [f"{left} *{NOT_TESTED}*"] if (left := len(primary) - len(tested)) else []
     rest = f" The others: {listed(others)}." if others else ""
     return (
