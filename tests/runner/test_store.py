@@ -109,14 +109,14 @@ def test_cells_that_another_host_has_just_published_are_waited_for(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "_shared", True)
-    store.await_published([])
+    store.await_written([])
     store.root().mkdir()
     later = threading.Timer(0.7, store.folder("late").mkdir)
     later.start()
-    store.await_published(["late"])
+    store.await_written([store.folder("late")])
     assert store.folder("late").exists()
     monkeypatch.setattr(store, "VIEW", 0.0)
     with pytest.raises(UserError, match="1 cells or scores of other hosts do not appear in"):
-        store.await_published(["late", "never"])
+        store.await_written(map(store.folder, ["late", "never"]))
     monkeypatch.setattr(store, "_shared", False)
-    store.await_published(["never"])
+    store.await_written([store.folder("never")])

@@ -16,12 +16,8 @@ TEXT = Path("data/paper/table4_text_auc.csv")
 ARMS = ["constrained", "unconstrained"]
 GROUP = ["model", "dataset", "epsilon"]  # the neighbours of a run: other depths, and the other arm
 FACTOR = 1.75  # how many times the lowest RMSE among its neighbours a collapsed run has at least
-FACTORS = (
-    np.inf,
-    2.0,
-    FACTOR,
-    1.5,
-)  # with which the medians are shown, as they depend on it; inf: none is left out
+# with which the medians are shown, as they depend on it; inf: none is left out
+FACTORS = (np.inf, 2.0, FACTOR, 1.5)
 CLASSES = {"IMDB": 2, "MNLI": 3}
 RANGE = 2.0  # of the noise levels under an area: reported areas reach 1.874, and an accuracy is at most 1
 DENOISER = "DUST"  # trained without noise it has no reason to remove any

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing import active_children, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from descent import interruption
 from descent.errors import UserError
@@ -37,26 +37,23 @@ def unheard() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
 
-def begin() -> None:
+def begin(parent: int) -> None:
     """In a worker, when it is ready: the parent alone hears Ctrl-C, and ends its workers by `stop`.
 
-    Until then signals wait (`unheard`): what a pool begins its workers with shows where it was interrupted.
+    Until then signals wait (`unheard`): what a pool begins its workers with shows where it was interrupted. From
+    then on the worker ends when the parent is gone: one whose parent was killed would wait for work for ever.
     """
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # told while it starts: there is nothing to put away
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     signal.signal(signal.SIGTERM, _end)
 
 
-def end_with(parent: int) -> None:
-    """In a worker: end when the parent is gone. One whose parent was killed would wait for work for ever."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def cores() -> int:
@@ -111,7 +108,15 @@ def apart(work: Callable[[], Answer]) -> Answer:
     return answer
 
 
-def travelling(error: Exception) -> Exception:
+def carrying(work: Callable[..., Answer], *inputs: Any) -> Answer:
+    """In a worker: the answer of `work`, or an error that can travel to the parent."""
+    try:
+        return work(*inputs)
+    except Exception as error:
+        raise _travelling(error) from error
+
+
+def _travelling(error: Exception) -> Exception:
     """The error, or its words where it cannot be pickled and read again: a pool would call the worker killed."""
     try:
         pickle.loads(pickle.dumps(error))
@@ -128,7 +133,7 @@ def _answer(work: Callable[[], Answer], receiver: Connection, sender: Connection
     try:
         answer = work(), None
     except Exception as error:
-        answer = None, travelling(error)
+        answer = None, _travelling(error)
     sender.send(answer)
 
 

@@ -78,14 +78,8 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     kinds = cells[KIND].drop_duplicates().to_dict("records")
     said = [kind | _said(own, **kind, times=times[kind["experiment"]], digests=digests) for kind in kinds]
     cells = cells.merge(pd.DataFrame(said), on=KIND)
-    once = [
-        *SHARED,
-        "arm",
-        "solver",
-        "bounded",
-        "threshold_of",
-        "lr",
-    ]  # what a study shares with the grid, or a model with another
+    # what a study shares with the grid, or a model with another
+    once = [*SHARED, "arm", "solver", "bounded", "threshold_of", "lr"]
     return cells.drop_duplicates(once)[[*once, "experiment", "varied", "model", "part", "lost", *GAINS]]
 
 

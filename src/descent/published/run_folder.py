@@ -192,9 +192,9 @@ def pictures(params: Params) -> dict[Path, dict[str, Any]]:
     return found
 
 
-def environment(made: Mapping[Path, Mapping[str, Any]], requirements: Path = Path("requirements.txt")) -> str:
+def environment(made: Mapping[Path, Mapping[str, Any]]) -> str:
     """Versions and cores here, and on what the cells were trained, a line each; no name of a machine, no path."""
-    pinned = re.findall(r"^([\w.-]+)==", requirements.read_text(), re.MULTILINE)
+    pinned = re.findall(r"^([\w.-]+)==", Path("requirements.txt").read_text(), re.MULTILINE)
     where = sorted({tuple(made_by[word] for word in ("device", "torch", "python")) for made_by in made.values()})
     lines = [f"Python {platform.python_version()}", f"{os.cpu_count()} cores: {processor()}"]
     lines += [

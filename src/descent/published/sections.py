@@ -117,11 +117,7 @@ def trained_numbers(numbers: pd.DataFrame, params: Params) -> str:
         return ""
     wide = numbers.pivot(index=["model", "layers"], columns="arm", values="numbers")
     rows = [
-        [
-            params.label(model),
-            layers,
-            *(known(value, ".0f") for value in line),
-        ]
+        [params.label(model), layers, *(known(value, ".0f") for value in line)]
         for (model, layers), line in zip(wide.index, wide.to_numpy(float), strict=True)
     ]
     return pipe(["model", "L", *(params.label(arm) for arm in wide.columns)], rows)

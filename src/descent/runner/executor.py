@@ -126,7 +126,7 @@ def _side_by_side(
     with processes.working(pool, killed):
         try:
             with processes.unheard():
-                submitted = [pool.submit(_work, job) for job in jobs]
+                submitted = [pool.submit(processes.carrying, _work, job) for job in jobs]
             waiting = set(submitted)
             while waiting:
                 done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
@@ -148,8 +148,7 @@ _shared: tuple[Any, Any, torch.device | None] | None = None  # of a worker: work
 def _begin(counter: Any, stop: Any, free: Any, parent: int) -> None:
     global _shared
     _shared = counter, stop, free.get()
-    processes.end_with(parent)
-    processes.begin()
+    processes.begin(parent)
 
 
 def _work(job: Job) -> Any:
@@ -168,5 +167,3 @@ def _work(job: Job) -> Any:
         return job.work(job.stack, progress)
     except SystemExit:  # told by the parent to end; the pool would have the worker wait for more
         os._exit(1)
-    except Exception as error:
-        raise processes.travelling(error) from error

@@ -139,7 +139,7 @@ def _train_missing(
         if names:
             queue += _jobs(item, settings, names, missing, planned)
     run_all(queue, items[0].feed.device, bar.tell)
-    store.await_published(claimed)
+    store.await_written(map(store.folder, claimed))
 
 
 def _once(names: dict[Cell, str]) -> dict[Cell, str]:

@@ -12,6 +12,7 @@ import torch
 
 from descent.cells import WHY, Cell
 from descent.errors import UserError
+from descent.io.failures import reason
 from descent.runner import store
 from descent.runner.checkpoints import FileCheckpoint
 from descent.training.arm import Setting
@@ -187,5 +188,5 @@ def _too_large(stack: Sequence[Cell], training: Training, error: torch.OutOfMemo
         f"the GPU is out of memory training {len(stack)} cells of {first.dataset}-{first.model}-{first.arm}, "
         f"L = {first.layers}, in one stack: lower training.stack_elements.cuda (now "
         f"{training.stack_elements.cuda}) to train fewer cells at once, or the profile's batch. "
-        f"({str(error).splitlines()[0]})"
+        f"({reason(error)})"
     )

@@ -90,11 +90,6 @@ def _stack(fingerprints: list[str]) -> Path:
     return root() / "stacks" / hashlib.sha256("".join(fingerprints).encode()).hexdigest()[:32]
 
 
-def await_published(fingerprints: Iterable[str]) -> None:
-    """Wait for cells that another host has just published, as `await_written` does."""
-    await_written(root() / name for name in fingerprints)
-
-
 def await_written(places: Iterable[Path]) -> None:
     """Wait for what another host has just written: a network file system may keep its older view of a folder for
     some seconds, and what was looked for in vain before. Without other hosts there is none to wait for.

@@ -127,9 +127,8 @@ def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
         beyond = curves.curve(rows, "layer", FURTHER, **at_level, **cell)
         axes.plot(beyond.index, beyond, color=color, zorder=1, **ON)
         if len(points):
-            ring = NEAR | {
-                "markersize": NEAR["markersize"] + 2 * min(place, 4)
-            }  # of two at one layer both are seen
+            # wider for each arm: of two at one layer both are seen
+            ring = NEAR | {"markersize": NEAR["markersize"] + 2 * min(place, 4)}
             near = first_near(points, tolerance, metric == "accuracy")
             axes.plot(near.index, near, color=color, zorder=3, clip_on=False, **ring)
         for depth in sorted(set(select(rows, arm=arm)["layers"]) - {panel.layers}):

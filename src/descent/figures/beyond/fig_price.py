@@ -36,6 +36,8 @@ MARKERS = "osD^vP"  # by the place of a model
 HEIGHT = 3.5  # inches
 TICKS = (0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5)
 
+left_out = curves.without_constraints
+
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """The settings of a run. Raises UserError without rows of video."""
@@ -64,11 +66,6 @@ def drawn(found: pd.DataFrame, params: Params) -> Figure:
         panels[0].add_line(Line2D([], [], marker="o", linestyle="none", color=color, label=style.name(name)))
     style.legend(figure, columns=6)
     return figure
-
-
-def left_out(params: Params) -> str:
-    """Why there is nothing to show; empty where there is."""
-    return curves.without_constraints(params)
 
 
 def _foretold(axes: Axes, rows: pd.DataFrame, colors: dict[str, str]) -> None:

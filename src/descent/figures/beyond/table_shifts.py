@@ -63,9 +63,8 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     for (model, shift), own in table.groupby(["model", "shift"], sort=False):
         levels = own.dropna(subset="gamma")
         means = own[own["gamma"].isna()].to_dict("records")
-        whole = (
-            means[0] if means else dict.fromkeys(own.columns, float("nan"))
-        )  # all of the model's cells are lost
+        # of a model whose cells are all lost there is no mean
+        whole = means[0] if means else dict.fromkeys(own.columns, float("nan"))
         at_each = " ".join(map(_gain, levels.to_dict("records"))) or UNKNOWN
         words = (style.name(shift) if shift else "**mean over shifts**") + _mark(whole)
         counts = [tables.number(whole[name], 0) for name in ("settings", "seeds")]

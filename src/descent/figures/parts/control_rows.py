@@ -13,10 +13,8 @@ from descent.config import Params
 from descent.figures.parts import ablations, curves, style
 
 WHERE = {"out": r"out of distribution ($\gamma>\epsilon$)", "in": r"in distribution ($\gamma\leq\epsilon$)"}
-COLUMNS = {
-    "inflation": 1.09,
-    "feasible": 1.22,
-}  # of words at the right; their places as shares of the panel's width
+# of words at the right; their places as shares of the panel's width
+COLUMNS = {"inflation": 1.09, "feasible": 1.22}
 
 
 def render(results: pd.DataFrame, params: Params, task: str, label: str) -> Figure:

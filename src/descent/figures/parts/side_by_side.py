@@ -26,25 +26,12 @@ def draw(names: Sequence[str], params: Params) -> None:
     if len(shares) < 2:
         _draw(names, params)
         return
-    pool = ProcessPoolExecutor(len(shares), get_context("fork"), _begin, (os.getpid(),))
+    pool = ProcessPoolExecutor(len(shares), get_context("fork"), processes.begin, (os.getpid(),))
     with processes.working(pool, "a process that draws was killed; free some memory and run again"):
         with processes.unheard():
-            waiting = [pool.submit(_drawn, share, params) for share in shares]
+            waiting = [pool.submit(processes.carrying, _draw, share, params) for share in shares]
         for future in waiting:
             future.result()
-
-
-def _begin(parent: int) -> None:
-    processes.end_with(parent)
-    processes.begin()
-
-
-def _drawn(names: Sequence[str], params: Params) -> None:
-    """In a worker."""
-    try:
-        _draw(names, params)
-    except Exception as error:
-        raise processes.travelling(error) from error
 
 
 def _draw(names: Sequence[str], params: Params) -> None:

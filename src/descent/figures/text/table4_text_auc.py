@@ -68,7 +68,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """Wins, ours and the paper's over the same settings; what chance gives; what differs; synthetic data."""
-    guess = {style.name(name): _span(params) * chance(params, name) for name in params.text.datasets}
+    guess = {style.name(name): params.text.evaluation.span * chance(params, name) for name in params.text.datasets}
     listed = ", ".join(f"{area:.3f} ({name})" for name, area in guess.items())
     lines = [*pairs.wins(table, params, HIGHER), f"A guess has the area {listed}."]
     lines += text_curves.depth_notes(table, params) + remarks.capacity(params, params.text.models)
@@ -83,11 +83,7 @@ def _with_paper(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     free = ~truth(beside["model"].map(several))
     beside["same"] = free | (beside["layers"] == beside["paper_layers"])
     found = [column for column in beside if column.startswith(pairs.PAPER)]
-    alike = _span(params) == PAPERS_SPAN
+    alike = params.text.evaluation.span == PAPERS_SPAN
     beside.loc[~(beside["same"] & alike), found] = float("nan")
     beside = beside.sort_values([*SETTING, "same"]).drop_duplicates(SETTING, keep="last")
     return beside.drop(columns="same").reset_index(drop=True)
-
-
-def _span(params: Params) -> float:
-    return max(params.text.evaluation.gammas) - min(params.text.evaluation.gammas)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from descent.errors import UserError
+from descent.io.failures import reason
 from descent.paths import completions_name
 from descent.tasks.lm.schema import Judge
 
@@ -51,9 +52,8 @@ def _rates(one: Path, other: Path, gamma: float, judge: Judge) -> dict[str, floa
             output_path=None,
         )
     except Exception as error:  # whatever the service's library raises
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UserError(
-            f"the judge {judge.annotators} does not answer ({reason}): check key and network"
+            f"the judge {judge.annotators} does not answer ({reason(error)}): check key and network"
         ) from None
     row = board.loc[ours[0]["generator"]]
     rates = {"win_rate": float(row["win_rate"])}

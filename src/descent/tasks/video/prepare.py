@@ -3,10 +3,12 @@
 import hashlib
 import json
 import math
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -177,24 +179,16 @@ def _decode_all(jobs: list[Decoding], workers: int) -> Iterator[Decoded]:
     if workers == 1:
         yield from map(_decode, jobs)
         return
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker)
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (os.getpid(),))
     with processes.working(pool, "a process that decodes clips was killed; free some memory and run again"):
         with processes.unheard():
-            decoded = pool.map(_decoded, jobs)
+            decoded = pool.map(partial(processes.carrying, _decode), jobs)
         yield from decoded
 
 
-def _start_worker() -> None:
+def _start_worker(parent: int) -> None:
     cv2.setNumThreads(0)  # a process per core is enough
-    processes.begin()
-
-
-def _decoded(job: Decoding) -> Decoded:
-    """In a worker."""
-    try:
-        return _decode(job)
-    except Exception as error:
-        raise processes.travelling(error) from error
+    processes.begin(parent)
 
 
 def _decode(job: Decoding) -> Decoded:
