@@ -6,14 +6,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from descent.figures.parts import catalogue
+from descent.figures.parts import catalogue, drawing
 from tests.fakes.results import fake_params, fake_results
 
 
 @cache
 def drawn(name: str) -> Figure:
     """A figure of the made-up results as they are, drawn once for all who look at it."""
-    return catalogue.module(name).render(fake_results(fake_params()), fake_params())
+    return drawing.shown(catalogue.module(name), fake_results(fake_params()), fake_params())
 
 
 def words(figure: Figure) -> list[str]:

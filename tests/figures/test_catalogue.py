@@ -94,9 +94,10 @@ def test_what_the_page_says_made_it_is_what_makes_it() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_sidecars_hold_the_values_of_their_parameters(name: str) -> None:
     params, entry = fake_params(), catalogue.module(name)
-    found = catalogue.sidecar(entry, params)
-    assert found["name"] == name and found["profile"] == "demo"
-    assert found["synthetic"] is not bool(catalogue.left_out(entry, params)), "made, of generated data"
+    why = catalogue.left_out(entry, params)
+    found = catalogue.sidecar(entry, params, why)
+    assert found["name"] == name and found["profile"] == "demo" and found["left_out"] == why
+    assert found["synthetic"] is not bool(why), "made, of generated data"
     asked = [key for key in entry.PARAMETERS if catalogue.CONTROLS not in key]
     assert len(found["parameters"]) >= len(asked), "one of them is not in params.yaml"
     assert not any("$" in key for key in found["parameters"])

@@ -7,7 +7,7 @@ from matplotlib.text import Text
 
 from descent.config import Params
 from descent.errors import UserError
-from descent.figures.parts import catalogue, style
+from descent.figures.parts import catalogue, drawing, style
 from descent.figures.video import fig02_video_robustness as fig02
 from tests.fakes.drawn import drawn
 from tests.fakes.results import fake_params, fake_results
@@ -43,7 +43,7 @@ def test_words_are_legible_and_synthetic_data_named(name: str) -> None:
 
 def test_real_data_carry_no_stamp(params: Params) -> None:
     real = fake_params({"profile": "small", "video.models": ["ut"], "text.datasets": []})
-    figure = fig02.render(fake_results(real), real)
+    figure = drawing.shown(fig02, fake_results(real), real)
     assert not [text for text in figure.findobj(Text) if "synthetic" in text.get_text()]
 
 

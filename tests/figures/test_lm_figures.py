@@ -14,7 +14,7 @@ from descent.analysis.summary import cells_table
 from descent.analysis.wording import UNKNOWN
 from descent.errors import UserError
 from descent.figures.lm import fig06_causal_lm, fig16_completions, table5_lm_hyperparameters
-from descent.figures.parts import catalogue, style
+from descent.figures.parts import catalogue, drawing, style
 from tests.fakes.results import change, fake_params, fake_results
 
 PARAMS = fake_params()
@@ -28,7 +28,7 @@ def words(figure: Figure) -> list[str]:
 
 
 def test_figure_6_draws_all_arms_the_bound_and_the_training_level() -> None:
-    figure = fig06_causal_lm.render(RESULTS, PARAMS)
+    figure = drawing.shown(fig06_causal_lm, RESULTS, PARAMS)
     loss, accuracy = figure.axes
     lines = {line.get_label(): line for line in loss.lines}
     assert set(lines) == {"constrained", "unconstrained", "deep supervision", "implied bound"}

@@ -202,7 +202,7 @@ def test_what_shows_single_inputs_is_never_published(entry: object, monkeypatch:
         own = catalogue.module(name)
         files = [Path("figures") / catalogue.part(own) / f"{name}.png"]
         files[0].parent.mkdir(parents=True)
-        style.save(style.empty(PARAMS, "a sheet"), files[0])
+        style.save(style.empty("a sheet"), files[0])
         catalogue.write_sidecar(catalogue.sidecar(own, PARAMS), files)
     assert [file.name for file in run_folder.pictures(PARAMS)] == ["fig03_depth.png"]
 

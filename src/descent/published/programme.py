@@ -63,7 +63,7 @@ def write(root: Path, params: Params) -> str | None:
     style.use(params)
     if len(prices):
         csv_files.write(root / PRICES, prices)
-        style.save(fig_price.drawn(prices, params), root / PRICE)
+        style.save(fig_price.drawn(prices), root / PRICE)
     if not folders:
         return None
     card = scorecard.judged(pairs, facts)

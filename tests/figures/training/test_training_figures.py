@@ -12,7 +12,7 @@ from descent.analysis.select import select
 from descent.config import Params
 from descent.errors import UserError
 from descent.figures.beyond import fig_training
-from descent.figures.parts import catalogue, style, tables
+from descent.figures.parts import catalogue, drawing, style, tables
 from tests.fakes.drawn import words
 from tests.fakes.results import change
 from tests.fakes.results_training import EPOCHS, training_params
@@ -32,11 +32,11 @@ def heights(axes: Axes) -> list[list[float]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["fig_training", "fig_controls"])
 def test_a_page_has_legible_words_and_a_width_of_print(name: str, results, params: Params, tmp_path) -> None:
-    figure = catalogue.module(name).render(results, params)
+    figure = drawing.shown(catalogue.module(name), results, params)
     assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 7
     assert "demo: synthetic data" in words(figure) and figure.get_figwidth() == style.TEXT
     style.save(figure, tmp_path / "one.png")
-    again = catalogue.module(name).render(results, params)
+    again = drawing.shown(catalogue.module(name), results, params)
     style.save(again, tmp_path / "two.png")
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
 

@@ -34,10 +34,10 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     known = {setting: looks.arrays(dataset, *setting) for setting in settings}
     known = {setting: own for setting, own in known.items() if own and "attention" in own}
     if not known:
-        return style.empty(params, "no model in use attends over the patches of a sequence")
+        return style.empty("no model in use attends over the patches of a sequence")
     columns = 1 + max(len(own["attention"]) for own in known.values())
     shape = (len(known), columns, style.TEXT, 0.2 + 1.2 * len(known))
-    figure, grid = style.panels(params, *shape, width_ratios=[0.35, *[1.0] * (columns - 1)])
+    figure, grid = style.panels(*shape, width_ratios=[0.35, *[1.0] * (columns - 1)])
     for ((model, arm), own), line in zip(known.items(), grid, strict=True):
         tokens, rows, width = own["sequence"].shape
         style.picture(line[0], own["sequence"].reshape(tokens * rows, width), low=0.0, high=255.0)

@@ -32,7 +32,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     model = curves.in_use(MODEL, params.text.models)
     rows = [(dataset, place) for dataset in params.text.datasets for place in range(SHOWN)]
     figure, grid = style.panels(
-        params, len(rows), 2, style.TEXT, 0.45 + 0.95 * len(rows), TASKS, width_ratios=[1.7, 1.0], sharex="col"
+        len(rows), 2, style.TEXT, 0.45 + 0.95 * len(rows), width_ratios=[1.7, 1.0], sharex="col"
     )
     for (dataset, place), (words, panel) in zip(rows, grid, strict=True):
         known = {arm: looks.texts(dataset, model, arm) for arm in params.comparison.arms}

@@ -30,9 +30,9 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     known = {arm: looks.arrays(dataset, model, arm) for arm in params.comparison.arms}
     blocks = [block for arm, own in known.items() if own and "atoms" in own for block in _blocks(arm, own)]
     if not blocks:
-        return style.empty(params, f"{style.name(model)} on {style.name(dataset)} has no dictionaries")
+        return style.empty(f"{style.name(model)} on {style.name(dataset)} has no dictionaries")
     columns = blocks[0][2].shape[1]
-    figure = style.sheet(params, style.TEXT, 0.3 + len(blocks) * (0.28 + len(ROWS) * style.TEXT / (columns + 1.6)))
+    figure = style.sheet(style.TEXT, 0.3 + len(blocks) * (0.28 + len(ROWS) * style.TEXT / (columns + 1.6)))
     parts = figure.subfigures(len(blocks), 1, squeeze=False)[:, 0]
     for part, (title, arm, atoms) in zip(parts, blocks, strict=True):
         part.suptitle(f"{title}, {style.name(model)}, {style.name(dataset)}", color=style.color(arm), fontsize=8)

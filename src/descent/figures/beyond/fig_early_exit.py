@@ -71,7 +71,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     shown = panels(params)
     columns = min(COLUMNS, len(shown))
     rows = -(-len(shown) // columns)
-    figure, grid = style.panels(params, rows, columns, style.TEXT, 0.7 + 1.75 * rows, TASKS)
+    figure, grid = style.panels(rows, columns, style.TEXT, 0.7 + 1.75 * rows)
     every = [axes for line in grid for axes in line]
     for panel, axes in zip(shown, every, strict=False):
         stage = "evaluate_studies" if panel.experiment in params.studies else f"evaluate_{panel.task}"

@@ -34,9 +34,9 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     for name in epochs.studies(params):
         curves.required(results, "evaluate_studies", experiment=name)
     if why := left_out(params):
-        return style.empty(params, why, TASKS)
+        return style.empty(why)
     settings = list(epochs.table(results, params).groupby(SETTING))
-    figure, grid = style.panels(params, len(settings), 2, style.TEXT, 2.4 * len(settings), TASKS)
+    figure, grid = style.panels(len(settings), 2, style.TEXT, 2.4 * len(settings))
     for ((dataset, model, layers, eps), rows), (gains, losses) in zip(settings, grid, strict=True):
         rows = rows.set_index(epochs.EPOCHS)
         _gains(gains, rows, params)

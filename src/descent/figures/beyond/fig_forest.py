@@ -48,7 +48,7 @@ def forest(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> Figure:
     shown = models.iloc[:0] if style.synthetic(params, TASKS) else models
     claims = _claims(card[card["group"] == "primary"], shown)
     heights = [sum(map(_height, rows)) for rows in claims]
-    figure = style.sheet(params, style.TEXT, 0.9 + sum(heights) + SCALE * len(claims), TASKS)
+    figure = style.sheet(style.TEXT, 0.9 + sum(heights) + SCALE * len(claims))
     panels = figure.subplots(
         len(claims), 2, squeeze=False, sharey="row", width_ratios=[2, 1], height_ratios=heights
     )
@@ -64,7 +64,7 @@ def brief(card: pd.DataFrame, params: Params) -> Figure:
     """The primary claims alone, on one axis: each effect as a multiple of what matters, prices turned, so that to
     the right constrained training is better; the verdict beside it."""
     rows = card[card["group"] == "primary"].to_dict("records")
-    figure = style.sheet(params, style.TEXT, 0.9 + CLAIM * len(rows), TASKS)
+    figure = style.sheet(style.TEXT, 0.9 + CLAIM * len(rows))
     axes = figure.subplots()
     axes.axvspan(-1, 1, color=BAND, zorder=0)
     axes.axvline(0, color=style.GREY, linewidth=0.8)

@@ -50,7 +50,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     depth = max(own["pictures"].shape[1] for _, found, _ in blocks for own in found.values() if own)
     side = (style.TEXT - LEFT) / (depth + 2 + 2 * GAP)
     height = MARGIN + HEAD + len(blocks) * (2 + GAP) * ROW * side
-    figure = style.sheet(params, style.TEXT, height)
+    figure = style.sheet(style.TEXT, height)
     figure.set_layout_engine("none")
     grid = figure.add_gridspec(
         3 * len(blocks),

@@ -38,7 +38,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     models = params.text.models
     deepest = table.groupby("dataset")["tested"].nunique().max()
     height = len(lines) * (FOOT + ROW * deepest)
-    figure, grid = style.panels(params, len(lines), len(models), style.TEXT, height, TASKS, sharey="row")
+    figure, grid = style.panels(len(lines), len(models), style.TEXT, height, sharey="row")
     for dataset, line in zip(lines, grid, strict=True):
         own = select(table, dataset=dataset)
         names = sorted(own["tested"].unique(), key=lambda name: (name.endswith(UNSEEN), name))

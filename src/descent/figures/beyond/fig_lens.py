@@ -35,11 +35,11 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     known = {arm: looks.texts(dataset, model, arm) for arm in params.comparison.arms}
     known = {arm: own for arm, own in known.items() if own}
     if not known:
-        return style.empty(params, "the cells of both arms diverged", TASKS)
+        return style.empty("the cells of both arms diverged")
     depth = max(len(own["tokens"]) for own in known.values())
     prompt = textwrap.wrap(looks.printed(next(iter(known.values()))["prompt"]), 110)[:4]
     height = 0.5 + 0.14 * len(prompt) + len(known) * (0.65 + 0.2 * depth)
-    figure, grid = style.panels(params, len(known), 1, style.TEXT, height, TASKS)
+    figure, grid = style.panels(len(known), 1, style.TEXT, height)
     figure.suptitle("\n".join(prompt), fontsize=7.5, x=0.01, ha="left")
     for [axes], (arm, own) in zip(grid, known.items(), strict=True):
         _draw(axes, own, arm)

@@ -42,19 +42,19 @@ left_out = curves.without_constraints
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """The settings of a run. Raises UserError without rows of video."""
     curves.required(results, "evaluate_video", experiment="video")
-    return drawn(price.measured(cells_table(results, params), params), params)
+    return drawn(price.measured(cells_table(results, params), params))
 
 
-def drawn(found: pd.DataFrame, params: Params) -> Figure:
+def drawn(found: pd.DataFrame) -> Figure:
     """The same of rows of price.measured."""
     rows = [found[found["tied"] & found["expected"].notna()], found[~found["tied"]]] if len(found) else []
     if not any(len(own) for own in rows):
-        return style.empty(params, "no pair of cells to compare, or none of which the closed form speaks")
+        return style.empty("no pair of cells to compare, or none of which the closed form speaks")
     one, own = rows
     widths = {_foretold: 3.0 if len(one) else 0.0, _by_model: 2.0 if len(own) else 0.0}
     shown = [draw for draw, width in widths.items() if width]
     ratios = [widths[draw] for draw in shown]
-    figure, [panels] = style.panels(params, 1, len(shown), style.TEXT, HEIGHT, sharey=True, width_ratios=ratios)
+    figure, [panels] = style.panels(1, len(shown), style.TEXT, HEIGHT, sharey=True, width_ratios=ratios)
     names = sorted(found["dataset"].unique())
     colors = dict(zip(names, style.PALETTE, strict=False))
     for draw, axes in zip(shown, panels, strict=True):

@@ -48,7 +48,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         curves.required(results, f"evaluate_{stage}", experiment=experiment)
     cells = theory.shown(results, params)
     losses = theory.layer_losses(results)
-    figure, (grid,) = style.panels(params, 1, len(tasks) + varied, style.TEXT, 3.0, TASKS)
+    figure, (grid,) = style.panels(1, len(tasks) + varied, style.TEXT, 3.0)
     for axes, task in zip(grid, tasks, strict=False):
         dataset, model = curves.choice(params.section(task), DATASETS[task], MODELS[task])
         shown = select(cells, experiment=task, dataset=dataset, model=model)

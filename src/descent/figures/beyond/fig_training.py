@@ -69,9 +69,12 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     told = ", ".join(f"{style.name(model)} ({task})" for task, model in cells if (task, model) not in shown)
     told = f"without epochs of seed 0: {told}" if told else ""
     if not shown:
-        return style.empty(params, told, TASKS)
+        figure, [[axes]] = style.panels(1, 1, style.TEXT, 0.6)
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, told, ha="center", va="center", color=style.GREY)
+        return figure
     shape = (len(shown), len(HEADS), style.TEXT, 0.8 + 1.35 * len(shown))
-    figure, grid = style.panels(params, *shape, TASKS, sharex="row")
+    figure, grid = style.panels(*shape, sharex="row")
     for line, ((_, model), cell) in zip(grid, shown.items(), strict=True):
         panels = dict(zip(HEADS, line, strict=True))
         _draw_baseline(panels["loss"], _twin(results, cell, params), style.color(params.comparison.baseline))

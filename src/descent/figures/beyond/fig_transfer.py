@@ -40,7 +40,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     lines = [(arm, level) for level in sorted(table["gamma"].unique()) for arm in params.arms]
     reach = max(100 * FAINTER * float(table["effect"].abs().max()), LEAST)
     height = len(lines) * (FOOT + ROW * len(names))
-    figure, grid = style.panels(params, len(lines), len(models), style.TEXT, height, sharex=True, sharey=True)
+    figure, grid = style.panels(len(lines), len(models), style.TEXT, height, sharex=True, sharey=True)
     for (arm, level), line in zip(lines, grid, strict=True):
         for model, axes in zip(models, line, strict=True):
             _draw(axes, select(table, arm=arm, model=model, gamma=level), names, reach)

@@ -40,7 +40,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     setting = {"dataset": dataset, "model": model, "layers": layers, "eps": eps}
     rows = curves.required(results, "evaluate_lm", experiment="lm", **setting)
     cells = cells_table(rows, params)
-    figure, ((loss, accuracy),) = style.panels(params, 1, 2, style.TEXT, 2.6, TASKS)
+    figure, ((loss, accuracy),) = style.panels(1, 2, style.TEXT, 2.6)
     for arm in params.arms:
         state = curves.state(cells, arm=arm)
         points = curves.curve(rows, "layer", "loss", split="test", gamma=eps, arm=arm)

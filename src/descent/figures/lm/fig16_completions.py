@@ -35,7 +35,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     levels = sorted(map(float, params.lm.completions.gammas))
     levels = list(dict.fromkeys([levels[0], levels[-1]]))
     blocks = {gamma: {arm: texts[key(params, arm, gamma)] for arm in params.comparison.arms} for gamma in levels}
-    figure = style.sheet(params, style.TEXT, 0.35 + len(levels) * (0.3 + 0.58 * SHOWN), TASKS)
+    figure = style.sheet(style.TEXT, 0.35 + len(levels) * (0.3 + 0.58 * SHOWN))
     figure.set_layout_engine("none")
     height = figure.get_figheight()
     edges = [sum(WIDTHS[:place]) for place in range(3)]

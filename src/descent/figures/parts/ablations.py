@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from descent.analysis.select import CELL, TRAINED, last_layer, mean, select
 from descent.analysis.summary import cells_table
 from descent.config import Params
-from descent.figures.parts import curves, scales, style, text_curves
+from descent.figures.parts import curves, scales, style
 from descent.study import Study
 
 LABELS = {"alpha": r"required descent $\alpha$", "dual_lr": r"dual learning rate $\eta_\lambda$"}
@@ -91,7 +91,7 @@ def draw_three_levels(results: pd.DataFrame, params: Params, name: str, scale: s
     rows, cells = cells_of(results, params, name)
     levels = sorted(set(map(float, params.text.evaluation.gammas)))
     levels = sorted({levels[0], levels[len(levels) // 2], levels[-1]})
-    figure, grid = style.panels(params, 1, len(levels), style.TEXT, 2.4, text_curves.TASKS, sharey=True)
+    figure, grid = style.panels(1, len(levels), style.TEXT, 2.4, sharey=True)
     for gamma, axes in zip(levels, grid[0], strict=True):
         axes.set_xscale(scale)
         draw(axes, accuracy_at(rows, cells, gamma), "accuracy", study)

@@ -67,6 +67,11 @@ def kind(entry: ModuleType) -> str:
     return "figure" if name(entry).startswith("fig") else "table"
 
 
+def tasks(entry: ModuleType) -> tuple[str, ...]:
+    """Those that it shows: its TASKS, or video."""
+    return getattr(entry, "TASKS", VIDEO)
+
+
 def left_out(entry: ModuleType, params: Params, results: pd.DataFrame | None = None) -> str:
     """Why params.yaml, or the data, leave an entry nothing to show; empty where it has something.
 
@@ -74,10 +79,9 @@ def left_out(entry: ModuleType, params: Params, results: pd.DataFrame | None = N
     has one. What else it needs it says itself: of params.yaml in `left_out(params)`, and of data that may lack it
     in `lacking(results, params)`, which is asked for results alone.
     """
-    tasks = getattr(entry, "TASKS", VIDEO)
-    if not set(tasks) & set(params.tasks):
-        return f"params.yaml has no data set or no model of {', '.join(tasks)} in use"
-    why = _study_left_out(getattr(entry, "STUDY", None), tasks, params)
+    if not set(tasks(entry)) & set(params.tasks):
+        return f"params.yaml has no data set or no model of {', '.join(tasks(entry))} in use"
+    why = _study_left_out(getattr(entry, "STUDY", None), tasks(entry), params)
     if not why and hasattr(entry, "left_out"):
         why = entry.left_out(params)
     if not why and hasattr(entry, "lacking") and results is not None:
@@ -85,10 +89,10 @@ def left_out(entry: ModuleType, params: Params, results: pd.DataFrame | None = N
     return why
 
 
-def sidecar(entry: ModuleType, params: Params, results: pd.DataFrame | None = None) -> dict[str, Any]:
-    """What the report page shows beside a figure or table: words, parameters with their values, profile."""
+def sidecar(entry: ModuleType, params: Params, why: str = "") -> dict[str, Any]:
+    """What the report page shows beside a figure or table: words, parameters with their values, profile; `why` it
+    is left out."""
     folder = part(entry)
-    why = left_out(entry, params, results)
     return {
         "name": name(entry),
         "kind": kind(entry),
@@ -98,7 +102,7 @@ def sidecar(entry: ModuleType, params: Params, results: pd.DataFrame | None = No
         "parameters": parameters(entry, params),
         "profile": params.profile,
         "left_out": why,
-        "synthetic": not why and synthetic(params, getattr(entry, "TASKS", VIDEO)),
+        "synthetic": not why and synthetic(params, tasks(entry)),
         "made_by": {"stage": f"figures@{folder}", "module": f"src/descent/figures/{folder}/{name(entry)}.py"},
         "made_with": of_code(),
     }
@@ -106,8 +110,7 @@ def sidecar(entry: ModuleType, params: Params, results: pd.DataFrame | None = No
 
 def may_be_published(entry: ModuleType, params: Params) -> bool:
     """Whether a figure shows no single input (its SINGLE_INPUTS), or generated ones alone."""
-    tasks = getattr(entry, "TASKS", VIDEO)
-    sources = [params.source(task, name) for task in tasks for name in params.section(task).datasets]
+    sources = [params.source(task, name) for task in tasks(entry) for name in params.section(task).datasets]
     return not getattr(entry, "SINGLE_INPUTS", False) or all(source.generate for source in sources)
 
 
@@ -127,7 +130,7 @@ def parameters(entry: ModuleType, params: Params) -> dict[str, Any]:
     Those that are not there are left out: a profile need not have every model, nor every arm values.
     """
     words = {"${profile}": params.profile, "${ours}": params.comparison.ours}
-    studies = [name for task in getattr(entry, "TASKS", VIDEO) for name in params.controls(task)]
+    studies = [name for task in tasks(entry) for name in params.controls(task)]
     found = {}
     for key in entry.PARAMETERS:
         for word, meant in words.items():

@@ -27,14 +27,14 @@ def render(results: pd.DataFrame, params: Params, task: str, label: str) -> Figu
     """
     curves.required(results, f"evaluate_{task}", experiment=task)
     if why := left_out(params, task):
-        return style.empty(params, why, (task,))
+        return style.empty(why)
     names = params.controls(task)
     for name in names:
         curves.required(results, "evaluate_studies", experiment=name)
     columns = ["gain_in", "gain_out", "inflation", "feasible"]
     tables = [_shown(controls.of_study(results, params, name, columns), params) for name in names]
     rows = [len(table) for table in tables]
-    figure = style.sheet(params, style.TEXT, 0.8 + sum(0.45 + 0.27 * count for count in rows), (task,))
+    figure = style.sheet(style.TEXT, 0.8 + sum(0.45 + 0.27 * count for count in rows))
     grid = figure.add_gridspec(len(rows), 1, height_ratios=[1.6 + count for count in rows])
     for place, (name, table) in enumerate(zip(names, tables, strict=True)):
         axes = figure.add_subplot(grid[place], sharex=figure.axes[0] if figure.axes else None)

@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from descent.analysis import csv_files
 from descent.config import Params
@@ -22,15 +23,21 @@ def draw(entry: ModuleType, results: pd.DataFrame, params: Params) -> None:
     """
     make = {"figure": _figure, "table": _table}[catalogue.kind(entry)]
     stem = FOLDER / catalogue.part(entry) / catalogue.name(entry)
-    files, told = make(entry, results, params, stem)
-    catalogue.write_sidecar(catalogue.sidecar(entry, params, results) | told, files)
+    why = catalogue.left_out(entry, params, results)
+    files, told = make(entry, results, params, stem, why)
+    catalogue.write_sidecar(catalogue.sidecar(entry, params, why) | told, files)
+
+
+def shown(entry: ModuleType, results: pd.DataFrame, params: Params) -> Figure:
+    """The figure, with synthetic data of its tasks named at its foot."""
+    figure = entry.render(results, params)
+    return style.stamp(figure, params.profile) if style.synthetic(params, catalogue.tasks(entry)) else figure
 
 
 def _figure(
-    entry: ModuleType, results: pd.DataFrame, params: Params, stem: Path
+    entry: ModuleType, results: pd.DataFrame, params: Params, stem: Path, why: str
 ) -> tuple[list[Path], dict[str, Any]]:
-    why = catalogue.left_out(entry, params, results)
-    figure = style.left_out(params, why) if why else entry.render(results, params)
+    figure = style.empty(f"left out: {why}") if why else shown(entry, results, params)
     files = [stem.with_name(f"{stem.name}.{ending}") for ending in ("pdf", "png")]
     for file in files:
         style.save(figure, file)
@@ -38,14 +45,13 @@ def _figure(
 
 
 def _table(
-    entry: ModuleType, results: pd.DataFrame, params: Params, stem: Path
+    entry: ModuleType, results: pd.DataFrame, params: Params, stem: Path, why: str
 ) -> tuple[list[Path], dict[str, Any]]:
     """The CSV holds the numbers without markup."""
-    why = catalogue.left_out(entry, params, results)
-    numbers, shown, notes = tables.left_out(why) if why else tables.made(entry, results, params)
+    numbers, display, notes = tables.left_out(why) if why else tables.made(entry, results, params)
     csv = csv_files.text(numbers)
-    texts = {"csv": csv, "md": tables.to_markdown(shown, notes), "tex": tables.to_latex(shown, notes)}
+    texts = {"csv": csv, "md": tables.to_markdown(display, notes), "tex": tables.to_latex(display, notes)}
     files = [stem.with_name(f"{stem.name}.{ending}") for ending in texts]
     for file, text in zip(files, texts.values(), strict=True):
         write_text(file, text)
-    return files, {"header": tables.header(shown), "rows": shown.to_numpy().tolist(), "notes": notes}
+    return files, {"header": tables.header(display), "rows": display.to_numpy().tolist(), "notes": notes}

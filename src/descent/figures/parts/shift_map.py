@@ -39,7 +39,7 @@ def render(results: pd.DataFrame, params: Params, task: str) -> Figure:
     means = select(estimates, shift=shift_estimates.ALL)
     reach = max(100 * float(cells["effect"].abs().quantile(0.9)), 1.0) if len(cells) else 1.0
     height = len(arms) * (FOOT + ROW * (len(named) + 1))
-    figure, grid = style.panels(params, len(arms), len(models), style.TEXT, height, (task,), sharey=True)
+    figure, grid = style.panels(len(arms), len(models), style.TEXT, height, sharey=True)
     for arm, line in zip(arms, grid, strict=True):
         for model, axes in zip(models, line, strict=True):
             own = select(cells, arm=arm, model=model)

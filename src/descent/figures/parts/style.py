@@ -105,40 +105,33 @@ def synthetic(params: Params, tasks: tuple[str, ...] = VIDEO) -> bool:
     return any(params.source(task, name).generate for task in tasks for name in params.section(task).datasets)
 
 
-def sheet(params: Params, width: float, height: float, tasks: tuple[str, ...] = VIDEO) -> Figure:
-    """An empty figure of `width` x `height` inches; synthetic data of its tasks are named at its foot."""
-    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine())
-    if synthetic(params, tasks):
-        foot = 0.14 / height
-        figure.get_layout_engine().set(rect=(0, foot, 1, 1 - foot))
-        stamp = f"{params.profile}: synthetic data"
-        figure.text(0.995, 0.03 / height, stamp, ha="right", va="bottom", fontsize=7, color="#8a2be2")
-    return figure
+def sheet(width: float, height: float) -> Figure:
+    """An empty figure of `width` x `height` inches."""
+    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine())
 
 
 def panels(
-    params: Params,
-    rows: int,
-    columns: int,
-    width: float,
-    height: float,
-    tasks: tuple[str, ...] = VIDEO,
-    **shared: bool | str | list[float],
+    rows: int, columns: int, width: float, height: float, **shared: bool | str | list[float]
 ) -> tuple[Figure, list[list[Axes]]]:
     """A sheet with its grid of axes."""
-    figure = sheet(params, width, height, tasks)
+    figure = sheet(width, height)
     return figure, figure.subplots(rows, columns, squeeze=False, **shared).tolist()
 
 
-def left_out(params: Params, why: str) -> Figure:
-    """In place of a figure that params.yaml or the data leave out: a sheet that says so."""
-    return empty(params, f"left out: {why}", tasks=())
-
-
-def empty(params: Params, why: str, tasks: tuple[str, ...] = VIDEO) -> Figure:
+def empty(why: str) -> Figure:
     """In place of a figure of what nothing is known: a sheet that says so."""
-    figure = sheet(params, TEXT, 0.6, tasks)
+    figure = sheet(TEXT, 0.6)
     figure.text(0.5, 0.5, why, ha="center", va="center", color=GREY)
+    return figure
+
+
+def stamp(figure: Figure, profile: str) -> Figure:
+    """The figure, with synthetic data named at its foot."""
+    height = figure.get_figheight()
+    if isinstance(engine := figure.get_layout_engine(), ConstrainedLayoutEngine):  # else it is laid out by hand
+        engine.set(rect=(0, 0.14 / height, 1, 1 - 0.14 / height))
+    words = f"{profile}: synthetic data"
+    figure.text(0.995, 0.03 / height, words, ha="right", va="bottom", fontsize=7, color="#8a2be2")
     return figure
 
 

@@ -40,7 +40,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     rows = curves.required(results, "evaluate_text", **setting)
     cells = cells_table(rows, params)
     best = best_text(cells, params)
-    figure, ((loss, accuracy),) = style.panels(params, 1, 2, style.TEXT, 2.6, TASKS)
+    figure, ((loss, accuracy),) = style.panels(1, 2, style.TEXT, 2.6)
     for choice in best.itertuples():
         cell = text_curves.shown(choice, params)
         points = curves.curve(rows, "layer", "loss", split="test", gamma=eps, **cell)

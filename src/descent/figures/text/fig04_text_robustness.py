@@ -40,7 +40,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     best = best_text(cells, params)
     height = 0.75 + 1.75 * len(datasets)
     look = {"sharex": True, "sharey": "row"}
-    figure, grid = style.panels(params, len(datasets), len(models), style.TEXT, height, TASKS, **look)
+    figure, grid = style.panels(len(datasets), len(models), style.TEXT, height, **look)
     for dataset, line in zip(datasets, grid, strict=True):
         for model, axes in zip(models, line, strict=True):
             chosen = select(best, dataset=dataset, model=model)

@@ -27,7 +27,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     """Mean accuracy (share) against alpha, two panels. Raises UserError without rows of the study."""
     study = params.studied(STUDY)
     _, cells = ablations.cells_of(results, params, STUDY)
-    figure, (grid,) = style.panels(params, 1, 2, style.TEXT, 2.5, TASKS)
+    figure, (grid,) = style.panels(1, 2, style.TEXT, 2.5)
     for axes, where in zip(grid, ("in", "out_of"), strict=True):
         ablations.draw(axes, cells, f"accuracy_{where}_distribution", study)
         title = f"{ablations.title(study)}, {where.replace('_', ' ')} distribution"

@@ -39,7 +39,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     cells = cells_table(rows, params)
     best = best_text(cells[cells["arm"].isin(params.comparison.arms)], params)
     levels, one = sorted(best["eps"].unique().tolist()), best["layers"].nunique() == 1
-    figure, ((accuracy, error),) = style.panels(params, 1, 2, style.TEXT, 2.3 + 0.06 * len(levels), TASKS)
+    figure, ((accuracy, error),) = style.panels(1, 2, style.TEXT, 2.3 + 0.06 * len(levels))
     for arm in params.comparison.arms:
         accuracy.add_line(Line2D([], [], linestyle="none", label=style.name(arm)))  # heads its part of the legend
         for step, eps in enumerate(levels):

@@ -39,7 +39,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     levels = sorted(best["eps"].unique().tolist())
     look = {"sharex": True, "sharey": "row"}
     size = (style.TEXT, 0.9 + 1.5 * len(models))
-    figure, grid = style.panels(params, len(models), len(levels), *size, TASKS, **look)
+    figure, grid = style.panels(len(models), len(levels), *size, **look)
     for model, line in zip(models, grid, strict=True):
         for eps, axes in zip(levels, line, strict=True):
             for choice in select(best, model=model, eps=eps).itertuples():

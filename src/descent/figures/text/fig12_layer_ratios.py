@@ -42,7 +42,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     results, cells = ablations.cells_of(results, params, STUDY)
     rows = measured(select(results, split="test", shift=TRAINED))
     values = sorted(study.variants(), key=lambda value: value == "none")  # as in the paper: relaxed on the left
-    figure, (grid,) = style.panels(params, 1, len(values), style.TEXT, 3.1, TASKS, sharey=True)
+    figure, (grid,) = style.panels(1, len(values), style.TEXT, 3.1, sharey=True)
     for varied, axes in zip(values, grid, strict=True):
         shown = [(study.arm, varied), *((arm, "") for arm in study.beside)]
         for arm, value in shown:

@@ -57,7 +57,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     best = best_depth(cells)
     gains = video_gains(Evidence(select(results, experiment="video"), params))
     heights = [1.55] * len(models) + [0.55 + 0.2 * len(models)] * (len(gains) > 0)
-    figure = style.sheet(params, style.TEXT, 0.85 + sum(heights))
+    figure = style.sheet(style.TEXT, 0.85 + sum(heights))
     grid = figure.subplots(len(heights), len(datasets), squeeze=False, height_ratios=heights).tolist()
     for model, line in zip(models, grid, strict=False):
         for dataset, axes in zip(datasets, line, strict=True):

@@ -27,7 +27,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     cells = cells_table(rows, params)
     depths = sorted(rows["layers"].unique().tolist())
     width = style.COLUMN if len(params.arms) < 3 else style.TEXT
-    figure, grid = style.panels(params, 1, len(params.arms), width, 2.7 + 0.15 * len(depths), sharey=True)
+    figure, grid = style.panels(1, len(params.arms), width, 2.7 + 0.15 * len(depths), sharey=True)
     for arm, axes in zip(params.arms, grid[0], strict=True):
         for step, layers in enumerate(depths):
             cell = {"arm": arm, "layers": layers}

@@ -33,7 +33,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     rows = curves.required(results, "evaluate_video", experiment="video", dataset=dataset, model=model, eps=eps)
     cells = cells_table(rows, params)
     depths = sorted(rows["layers"].unique().tolist())
-    figure, grid = style.panels(params, 1, len(depths), style.TEXT, 2.3, sharey=True)
+    figure, grid = style.panels(1, len(depths), style.TEXT, 2.3, sharey=True)
     for layers, axes in zip(depths, grid[0], strict=True):
         for arm in params.arms:
             cell = {"arm": arm, "layers": layers}

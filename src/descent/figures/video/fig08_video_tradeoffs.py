@@ -36,8 +36,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     cells = cells_table(rows, params)
     settings = chosen(cells, params)
     if not settings:
-        return style.empty(params, "no setting in this grid beside those of Figure 2")
-    figure, grid = style.panels(params, 1, PANELS, style.TEXT, 2.2)
+        return style.empty("no setting in this grid beside those of Figure 2")
+    figure, grid = style.panels(1, PANELS, style.TEXT, 2.2)
     for axes, setting in zip(grid[0], settings, strict=False):
         for arm in params.comparison.arms:
             points = curves.curve(rows, "gamma", "rmse", split="test", arm=arm, **setting)

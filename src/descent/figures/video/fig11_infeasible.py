@@ -27,7 +27,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     rows = curves.required(results, "evaluate_studies", experiment=STUDY)
     cells = cells_table(rows, params)
     layers = study_depth(params, study)
-    figure, ((rmse, loss, violation),) = style.panels(params, 1, 3, style.TEXT, 2.3)
+    figure, ((rmse, loss, violation),) = style.panels(1, 3, style.TEXT, 2.3)
     for arm in (study.arm, *study.beside):
         mark = curves.state(cells, arm=arm)
         curves.draw(rmse, curves.curve(rows, "gamma", "rmse", split="test", arm=arm), arm, mark)

@@ -41,7 +41,7 @@ PARAMETERS = [
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """Normalised f_l against relative depth, a panel per model. Raises UserError without layer losses."""
     models = {task: params.section(task).models for task in params.tasks if task in TASKS}
-    figure = style.sheet(params, style.TEXT, 0.4 + 1.9 * len(models), TASKS)
+    figure = style.sheet(style.TEXT, 0.4 + 1.9 * len(models))
     grid = figure.add_gridspec(len(models), math.lcm(*map(len, models.values())))
     for line, (task, names) in enumerate(models.items()):
         wanted = {"experiment": task, "metric": "validation_loss", "shift": TRAINED}
