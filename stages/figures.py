@@ -10,7 +10,7 @@ def main(part: str, *names: str) -> None:
     """Write figures/<part>/ and data/shown/<part>/ from data/results.parquet."""
     params = config.load(config.OF_RESULTS)
     style.use(params)
-    side_by_side.draw(names or catalogue.names(part), params)
+    side_by_side.draw(catalogue.chosen(part, names), params)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from descent.errors import UserError
 from descent.figures.parts import catalogue
 from descent.report import page as report
 from tests.fakes.results import fake_params
@@ -105,6 +106,13 @@ def test_sidecars_hold_the_values_of_their_parameters(name: str) -> None:
         assert found["parameters"]["objectives.constrained"] == params.objectives["constrained"]
     assert json.loads(json.dumps(found)) == found
     assert "\n" not in found["caption"] and len(found["caption"]) > 80
+
+
+def test_what_is_asked_of_a_part_is_of_it() -> None:
+    assert catalogue.chosen("lm", ["fig16_completions"]) == ["fig16_completions"]
+    assert catalogue.chosen("lm", []) == catalogue.names("lm")
+    with pytest.raises(UserError, match="part lm has no figure or table 'fig_forest'; known: fig06_causal_lm, "):
+        catalogue.chosen("lm", ["fig06_causal_lm", "fig_forest"])
 
 
 LEFT_OUT = "what other test items would change is not in it"

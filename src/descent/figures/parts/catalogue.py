@@ -40,6 +40,18 @@ def names(part: str = "*") -> list[str]:
     return found
 
 
+def chosen(part: str, asked: Sequence[str]) -> list[str]:
+    """These of a part, or where none is asked for all of it.
+
+    Raises:
+        UserError: no such part, or no such figure or table in it; the message lists those there are.
+    """
+    known = names(part)
+    if gone := [name for name in asked if name not in known]:
+        raise UserError(f"part {part} has no figure or table {gone[0]!r}; known: {', '.join(known)}")
+    return list(asked) or known
+
+
 def module(name: str) -> ModuleType:
     """The module of one figure or table.
 
