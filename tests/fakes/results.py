@@ -208,6 +208,9 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
         rows.append(identity | at_eps | tested)
         ratio = {"metric": "psnr_layer", "value": 10 * math.log10(256 / loss)}
         rows.append(identity | at_eps | tested | ratio)
+        if layer and cell.model != "vit":
+            length = 0.7 + 0.1 * layer + 0.2 * abs(_jitter(cell, f"step {layer}"))
+            rows.append(identity | at_eps | tested | {"metric": "step_length", "value": length})
     feasible = float(constrained and not failed)
     gammas = params.video.evaluation.gammas
     swept = [r for r in rows if r["metric"] == "rmse" and r["shift"] == TRAINED and r["gamma"] in gammas]
