@@ -82,7 +82,7 @@ class Study(Schema):
         """What every arm's model has in place of its settings, by the same word."""
         return self.overrides.get(MODEL, {}) | self.named.get(varied, {}).get(MODEL, {})
 
-    def plainly(self, varied: str) -> str:
+    def baseline_of(self, varied: str) -> str:
         """Under which word the arms beside have the cell that one of the varied arm is laid beside: its own where
         what is varied is shared by all arms."""
         return varied if self.vary == RATE or MODEL in self.named.get(varied, {}) else ""
@@ -91,7 +91,7 @@ class Study(Schema):
         """The arms of a seed's cells, each with its word in the column `varied`: those beside as they are, or at
         every value that all share, and the varied arm at every value."""
         words = self.variants()
-        beside = dict.fromkeys(map(self.plainly, words))
+        beside = dict.fromkeys(map(self.baseline_of, words))
         return [(arm, word) for arm in self.beside for word in beside] + [(self.arm, word) for word in words]
 
     def replaced(self, arm: str, varied: str) -> dict[str, Any] | None:

@@ -25,7 +25,7 @@ from descent.cells import study_cells, study_depth
 from descent.config import Params
 
 ARM = [name for name in CELL if name != "seed"]  # the cells that differ by their seed alone
-TWIN = ["experiment", *PAIR, "plain"]  # what a cell shares with its baseline's; `plain` is that one's `varied`
+TWIN = ["experiment", *PAIR, "baseline"]  # what a cell shares with its baseline's; `baseline`: that one's `varied`
 RUNG = ["rmse_in", "rmse_out", "descending", "step_in", "step_out", "all_in", "all_out"]
 MEASURES = ["rmse_in", "rmse_out", "score_in", "score_out"]
 
@@ -43,24 +43,30 @@ def trained_cells(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """
     cells = select(cells_table(results, params), trained=True)
     cells = cells.join(_scores(results, params), on=CELL)
-    cells = beside_plain(cells, ["score_in", "score_out", "seconds"], params)
-    gains = {f"gain_{where}": cells[f"score_{where}"] - cells[f"score_{where}_plain"] for where in ("in", "out")}
-    slower = cells["seconds"] / cells["seconds_plain"]
+    cells = beside_baseline(cells, ["score_in", "score_out", "seconds"], params)
+    gains = {
+        f"gain_{where}": cells[f"score_{where}"] - cells[f"score_{where}_baseline"] for where in ("in", "out")
+    }
+    slower = cells["seconds"] / cells["seconds_baseline"]
     found = cells.assign(**gains, slower=slower, inflation=_inflation(cells, results, params))
-    return found.drop(columns=["plain", *found.columns[found.columns.str.endswith("_plain")]])
+    return found.drop(columns=["baseline", *found.columns[found.columns.str.endswith("_baseline")]])
 
 
-def beside_plain(rows: pd.DataFrame, columns: list[str], params: Params, by: Sequence[str] = ()) -> pd.DataFrame:
-    """The same rows with `<column>_plain`, what each one's baseline cell has, missing where there is none.
+def beside_baseline(
+    rows: pd.DataFrame, columns: list[str], params: Params, by: Sequence[str] = ()
+) -> pd.DataFrame:
+    """The same rows with `<column>_baseline`, what each one's baseline cell has, missing where there is none.
 
-    And with `plain`, what stands under `varied` of that cell. Rows are told apart within a cell by `by`.
+    And with `baseline`, what stands under `varied` of that cell. Rows are told apart within a cell by `by`.
     """
     studies = params.in_use
     words = zip(rows["experiment"], rows["varied"], strict=True)
-    rows = rows.assign(plain=[studies[name].plainly(word) if name in studies else "" for name, word in words])
-    twins = rows[(rows["arm"] == params.comparison.baseline) & (rows["varied"] == rows["plain"])]
+    rows = rows.assign(
+        baseline=[studies[name].baseline_of(word) if name in studies else "" for name, word in words]
+    )
+    twins = rows[(rows["arm"] == params.comparison.baseline) & (rows["varied"] == rows["baseline"])]
     key = [*TWIN, *by]
-    return rows.join(twins.set_index(key)[columns].add_suffix("_plain"), on=key)
+    return rows.join(twins.set_index(key)[columns].add_suffix("_baseline"), on=key)
 
 
 def inflation_share(f: Float[np.ndarray, " depth"], g: Float[np.ndarray, " depth"], first: int) -> float:
@@ -123,10 +129,10 @@ def rungs(params: Params, name: str, shared: str) -> list[tuple[str, str]]:
     These are the baseline, those of the same noise that stand beside, in the study's order, and the study's own.
     """
     study = params.studied(name)
-    plain = params.comparison.baseline
+    baseline = params.comparison.baseline
     known = params.components["arms"]
-    steps = [arm for arm in study.beside if arm != plain and "NOISE" not in known[arm]]
-    return [(shared, plain), *((study.model, arm) for arm in (plain, *steps, study.arm))]
+    steps = [arm for arm in study.beside if arm != baseline and "NOISE" not in known[arm]]
+    return [(shared, baseline), *((study.model, arm) for arm in (baseline, *steps, study.arm))]
 
 
 def ladder(results: pd.DataFrame, params: Params, name: str, shared: str) -> pd.DataFrame:
@@ -210,10 +216,12 @@ def _inflation(cells: pd.DataFrame, results: pd.DataFrame, params: Params) -> li
     by_cell = {cell: rows["value"].to_numpy(float) for cell, rows in losses.groupby(CELL)}
     first = first_constrained(known)
     shares = []
-    known_of = zip(tuples(cells, CELL), cells["diverged"], cells["plain"], strict=True)
+    known_of = zip(tuples(cells, CELL), cells["diverged"], cells["baseline"], strict=True)
     for cell, lost, varied in known_of:
         words = dict(zip(CELL, cell, strict=True)) | {"arm": params.comparison.baseline, "varied": varied}
-        plain = tuple(words.values())
-        whole = cell != plain and not lost and {cell, plain} <= by_cell.keys() and cell in first.index
-        shares.append(inflation_share(by_cell[cell], by_cell[plain], int(first[cell])) if whole else float("nan"))
+        baseline = tuple(words.values())
+        whole = cell != baseline and not lost and {cell, baseline} <= by_cell.keys() and cell in first.index
+        shares.append(
+            inflation_share(by_cell[cell], by_cell[baseline], int(first[cell])) if whole else float("nan")
+        )
     return shares

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from descent.analysis.controls import ARM, beside_plain, over_seeds, scored
+from descent.analysis.controls import ARM, beside_baseline, over_seeds, scored
 from descent.config import Params
 
 LEVEL_OF_ARM = [*ARM, "gamma"]
@@ -17,7 +17,7 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     diverged scores as the zero map, or as chance.
     """
     _, rows = scored(results, params)
-    rows = beside_plain(rows.rename(columns={"value": "score"}), ["score"], params, by=["gamma"])
-    rows = rows.assign(gain=rows["score"] - rows["score_plain"])
+    rows = beside_baseline(rows.rename(columns={"value": "score"}), ["score"], params, by=["gamma"])
+    rows = rows.assign(gain=rows["score"] - rows["score_baseline"])
     found = over_seeds(rows, ["score", "gain"], LEVEL_OF_ARM)
     return found[[*LEVEL_OF_ARM, "score", "gain", "gain_low", "gain_high", "gain_seeds"]]

@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from descent.analysis.controls import beside_plain, over_seeds
+from descent.analysis.controls import beside_baseline, over_seeds
 from descent.analysis.keys import SETTING
 from descent.analysis.lost import truth
 from descent.components import TASKS
@@ -83,8 +83,8 @@ def measured(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     """
     names = [TASKS[0], *(name for name, study in params.in_use.items() if _says(study, params))]
     known = cells["trained"].astype(bool) & ~truth(cells["diverged"]) & cells["validation_loss"].notna()
-    pairs = beside_plain(cells[cells["experiment"].isin(names) & known], ["validation_loss"], params)
-    pairs = pairs[(pairs["arm"] == params.comparison.ours) & pairs["validation_loss_plain"].notna()]
+    pairs = beside_baseline(cells[cells["experiment"].isin(names) & known], ["validation_loss"], params)
+    pairs = pairs[(pairs["arm"] == params.comparison.ours) & pairs["validation_loss_baseline"].notna()]
     alike = [model for model in pairs["model"].unique() if _alike(model, params)]
     pairs = pairs[pairs["model"].isin(alike)]
     found = pairs[[*PLACE, "seed"]].join(_beside_form(pairs, params))
@@ -114,7 +114,7 @@ def _beside_form(pairs: pd.DataFrame, params: Params) -> pd.DataFrame:
         problem = params.held_to(own.iloc[0])
         one = params.tied(own["model"].iloc[0], params.comparison.ours)
         share, cap = problem.alpha + problem.margin, problem.R0 * (1 - problem.margin)
-        F, f = (own[name].to_numpy(float) for name in ("validation_loss_plain", "validation_loss"))
+        F, f = (own[name].to_numpy(float) for name in ("validation_loss_baseline", "validation_loss"))
         steps = own["layers"] - problem.cap_layer
         form = [tied(least, share, cap, L) if one else np.nan for least, L in zip(F, steps, strict=True)]
         numbers = {"held": truth(own["feasible"]).astype(float), "paid": np.log(f / F), "expected": np.log(form)}

@@ -41,8 +41,8 @@ def tables(folders: Sequence[Path], params: Params) -> str:
     cells = pd.concat(found)
     bounded = cells[cells["bounded"]]
     across = bounded.merge(cells[~cells["bounded"]], on=[*SHARED, "arm", "solver"], suffixes=("", "_other"))
-    ours, plain = (bounded[bounded["arm"] == arm] for arm in params.comparison.arms)
-    on_top = ours.merge(plain, on=[*SHARED, "model", "part", "experiment", "varied"], suffixes=("", "_other"))
+    ours, baseline = (bounded[bounded["arm"] == arm] for arm in params.comparison.arms)
+    on_top = ours.merge(baseline, on=[*SHARED, "model", "part", "experiment", "varied"], suffixes=("", "_other"))
     said = []
     for header, pairs, by in ((ACROSS, across, ["arm", "part", "part_other"]), (ON_TOP, on_top, ["part"])):
         if not pairs.empty:

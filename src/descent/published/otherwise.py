@@ -167,13 +167,13 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
 def _otherwise(run: Path, counts: Path, dataset: str, model: str, params: Params) -> dict[str, tuple[str, str]]:
     """What our arm's objective has in a run that is another where it counts, by its name: here and there. Empty
     where there is nothing, or something else is another too."""
-    ours, plain = params.comparison.arms
+    ours, baseline = params.comparison.arms
     told = []
     for folder in (run, counts):
         own = files.params(folder)
         digests = files.digests(folder)
-        shapes = [shape.shape(own, dataset, model, arm, digests) for arm in (ours, plain)]
-        alike = (shapes, own.epochs(model, 1.0), own.objective(plain, dataset, model))
+        shapes = [shape.shape(own, dataset, model, arm, digests) for arm in (ours, baseline)]
+        alike = (shapes, own.epochs(model, 1.0), own.objective(baseline, dataset, model))
         told.append((alike, own.objective(ours, dataset, model)))
     (alike, mine), (others, theirs) = told
     if alike != others:

@@ -54,20 +54,20 @@ def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
             scores[scores["experiment"] == name].set_index(["arm", "varied", "seed"])[["out", "in"]].sort_index()
         )
         first, *_ = read = [
-            ((params.comparison.ours, word), (params.comparison.baseline, study.plainly(word)))
+            ((params.comparison.ours, word), (params.comparison.baseline, study.baseline_of(word)))
             for word in study.variants()
         ]
         for arms in read:
-            ours, plain = (rows.loc[arm] for arm in arms)
+            ours, baseline = (rows.loc[arm] for arm in arms)
             yield [
                 linked(folder),
                 params.label(study.model),
                 params.label(study.dataset),
                 study_depth(own, study),
                 arms[0][1],
-                *(_gain(ours, of, bool(ours["lost"] or plain["lost"])) for of in ("gain_out", "gain_in")),
+                *(_gain(ours, of, bool(ours["lost"] or baseline["lost"])) for of in ("gain_out", "gain_in")),
                 f"{ours['feasible'] * ours['trained']:.0f} of {ours['trained']:.0f}",
-                f"{ours['lost']:.0f} / {plain['lost']:.0f} of {plain['trained']:.0f}",
+                f"{ours['lost']:.0f} / {baseline['lost']:.0f} of {baseline['trained']:.0f}",
                 *(_over(cells, *both, rows["lost"]) for both in zip(arms, first, strict=True)),
             ]
 

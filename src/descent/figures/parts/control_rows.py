@@ -59,8 +59,8 @@ def left_out(params: Params, task: str) -> str:
 
 def _shown(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     """Without the baselines where each value has its own: all are zero, but for what is lost."""
-    plain = table["arm"] == params.comparison.baseline
-    return table[~plain | (table["lost"] > 0)] if plain.sum() > 1 else table
+    baseline = table["arm"] == params.comparison.baseline
+    return table[~baseline | (table["lost"] > 0)] if baseline.sum() > 1 else table
 
 
 def _title(params: Params, name: str, table: pd.DataFrame) -> str:
