@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -21,6 +22,7 @@ BY_HAND = (
 )
 
 TIGHTER = ("small-7d27c6a9", "small-6b9eda81", "small-50fcf2eb")
+KINDS = ("small-6cf61e98", "small-47287648")
 SIDES = ((-1, "in", ("", "_high", "_low")), (1, "out", ("", "_low", "_high")))
 
 
@@ -151,6 +153,47 @@ def test_what_a_tighter_start_is_worth_is_what_its_tables_tell(bullets: str) -> 
     ]
 
 
+def test_what_two_kinds_of_solution_pay_and_lose_is_worked_out_from_their_scores(bullets: str) -> None:
+    cells = _gains_by_kind(readme.ROOT / "data/evidence" / KINDS[0])
+    findings = (readme.ROOT / "docs/findings.md").read_text().split("## Two kinds of solution")[1]
+    rows = [
+        line.strip("| ").split(" | ") for line in findings.split("\n## ")[0].splitlines() if line.startswith("| ")
+    ]
+    told = [row for row in rows if row[0].isdigit()]
+    assert len(told) == len(cells) == 4
+    for row, ((layers, _), own) in zip(told, cells, strict=True):
+        low, high = map(float, row[1].split(" to "))
+        assert (int(row[0]), int(row[2])) == (layers, len(own))
+        assert (low, high) == pytest.approx((own["longest_step"].min(), own["longest_step"].max()), abs=0.005)
+        numbers = [float(cell.removesuffix(" %")) for cell in row[3:]]
+        assert numbers == pytest.approx([own["price"].mean(), own["gain"].mean()], abs=0.051)
+    near, beyond = (own for (layers, _), own in cells if layers == 5)
+    said = re.search(
+        r"layers ([\d.]+) % are paid and ([\d.]+) lost .*?, or ([\d.]+) and ([\d.]+)\.", bullets
+    ).groups()
+    paid = [sign * own[side].mean() for own in (near, beyond) for sign, side in ((1, "price"), (-1, "gain"))]
+    assert list(map(float, said)) == pytest.approx(paid, abs=0.051)
+
+
+def _gains_by_kind(run: Path) -> list[tuple[tuple[int, bool], pd.DataFrame]]:
+    """The constrained cells of a run's grid and starts by depth and by whether their longest step is beyond 1.2:
+    `price` and `gain` in percent, from RMSE at each level of the sweep."""
+    levels = config.load(run / "params.yaml").video.evaluation.gammas
+    key, grids = ["experiment", "layers", "seed"], ("video", "controls_start_3", "controls_start_5")
+    scores = pd.read_csv(run / "scores.csv").query("metric == 'rmse' and layers > 0")
+    scores = scores[scores["experiment"].isin(grids) & scores["gamma"].isin(levels)].assign(
+        inside=scores["gamma"] <= 0.13
+    )
+    scores["log"] = scores["value"].map(math.log)
+    means = scores.pivot_table(index=key, columns=["arm", "inside"], values="log")
+    gains = 100 * (means["unconstrained"] - means["constrained"])
+    cells = (
+        pd.read_csv(run / "cells.csv").query("arm == 'constrained' and layers > 0").set_index(key)["longest_step"]
+    )
+    found = pd.DataFrame({"price": -gains[True], "gain": gains[False]}).join(cells).reset_index()
+    return list(found.groupby(["layers", found["longest_step"] > 1.2]))
+
+
 def _percent(effects: pd.Series) -> str:
     return _told_as(effects.mean(), *student(effects.to_numpy())[1])
 
@@ -169,7 +212,7 @@ def test_how_often_the_closed_form_of_the_price_is_near_is_what_the_table_tells(
     counted = [priced.near(before).sum(), len(before), priced.near(announced).sum(), len(announced)]
     findings = " ".join((readme.ROOT / "docs/findings.md").read_text().split()).replace("$", "")
     dust = select(told, model="dust_shared")
-    dust = dust[~dust["run"].isin(TIGHTER)]
+    dust = dust[~dust["run"].isin([*TIGHTER, *KINDS])]
     assert f"{counted[0]} of {counted[1]} settings lie near it" in findings
     assert f"Of DUST with one dictionary {priced.near(dust).sum()} of {len(dust)}" in findings
     assert f"{counted[2]} of {counted[3]} near it, where 10 were asked" in findings
