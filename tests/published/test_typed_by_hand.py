@@ -168,9 +168,11 @@ def test_what_two_kinds_of_solution_pay_and_lose_is_worked_out_from_their_scores
         numbers = [float(cell.removesuffix(" %")) for cell in row[3:]]
         assert numbers == pytest.approx([own["price"].mean(), own["gain"].mean()], abs=0.051)
     near, beyond = (own for (layers, _), own in cells if layers == 5)
-    said = re.search(
-        r"layers ([\d.]+) % are paid and ([\d.]+) lost .*?, or ([\d.]+) and ([\d.]+)\.", bullets
-    ).groups()
+    asked = (
+        r"layers one has a price of ([\d.]+) % and a loss above the noise of training of ([\d.]+) %, "
+        r"the other a price of ([\d.]+) and a loss of ([\d.]+)\."
+    )
+    said = re.search(asked, bullets).groups()
     paid = [sign * own[side].mean() for own in (near, beyond) for sign, side in ((1, "price"), (-1, "gain"))]
     assert list(map(float, said)) == pytest.approx(paid, abs=0.051)
 
