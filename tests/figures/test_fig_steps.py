@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from descent.analysis.select import select
 from descent.figures.beyond import fig_steps
-from tests.fakes.drawn import words
+from descent.figures.parts import catalogue
 from tests.fakes.results import change, fake_params, fake_results
 
 PARAMS = fake_params({"video.datasets": ["ucsd"], "video.models": ["ut", "vit"], "studies": []})
@@ -57,7 +57,7 @@ def test_cells_that_do_not_hold_are_hollow_and_lost_ones_not_there() -> None:
     assert len(points(fig_steps.render(results, PARAMS).axes[0])) == before - 1
 
 
-def test_without_such_steps_a_sheet_says_so() -> None:
+def test_without_such_steps_it_is_left_out() -> None:
     results = fake_results(PARAMS)
-    figure = fig_steps.render(results[results["metric"] != "step_length"], PARAMS)
-    assert words(figure) == [fig_steps.NONE]
+    assert catalogue.left_out(fig_steps, PARAMS, results) == ""
+    assert catalogue.left_out(fig_steps, PARAMS, results[results["metric"] != "step_length"]) == fig_steps.NONE
