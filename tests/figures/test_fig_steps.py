@@ -57,6 +57,16 @@ def test_cells_that_do_not_hold_are_hollow_and_lost_ones_not_there() -> None:
     assert len(points(fig_steps.render(results, PARAMS).axes[0])) == before - 1
 
 
+def test_of_more_models_than_markers_none_is_left_out() -> None:
+    models = ["ut", "dust", "dust_per_layer"]
+    params = fake_params(
+        {"video.datasets": ["avenue", "ucsd", "shanghaitech"], "video.models": models, "studies": []}
+    )
+    results = fake_results(params)
+    ours = select(results, experiment="video", arm="constrained", metric="feasible", split="validation")
+    assert len(fig_steps.MARKERS) < 9 and len(points(fig_steps.render(results, params).axes[0])) == len(ours)
+
+
 def test_without_such_steps_it_is_left_out() -> None:
     results = fake_results(PARAMS)
     assert catalogue.left_out(fig_steps, PARAMS, results) == ""

@@ -1,5 +1,7 @@
 """Not in the paper: what constrained models pay and gain, beside the longest step that they take."""
 
+from itertools import cycle
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -33,8 +35,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     curves.required(results, "evaluate_video", experiment="video")
     cells = shown(controls.trained_cells(results, params), params)
     figure, [(price, gain)] = style.panels(1, 2, style.TEXT, 3.0)
-    depths = dict(zip(sorted(cells["layers"].unique()), style.PALETTE, strict=False))
-    for marker, (place, own) in zip(MARKERS, cells.groupby(["dataset", "model"]), strict=False):
+    depths = dict(zip(sorted(cells["layers"].unique()), cycle(style.PALETTE), strict=False))
+    for marker, (place, own) in zip(cycle(MARKERS), cells.groupby(["dataset", "model"]), strict=False):
         for row in own.itertuples():
             look = {"marker": marker, "color": depths[row.layers], "alpha": 0.8}
             look |= {} if row.holds else {"markerfacecolor": "none"}
