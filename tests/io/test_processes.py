@@ -142,6 +142,63 @@ def test_of_a_pool_with_a_killed_worker_none_is_waited_for() -> None:
     assert (ended.stdout, ended.stderr) == ("one was killed\n", "") and time.monotonic() - began < 20
 
 
+ORPHANED = """
+import os, signal, sys, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from descent.io import processes
+
+def work():
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+
+if __name__ == "__main__":
+    pool = ProcessPoolExecutor(1, get_context(sys.argv[1]), processes.begin, (os.getpid(),))
+    with processes.unheard():
+        pool.submit(work)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_a_worker_ends_when_its_parent_is_killed(start: str, tmp_path: Path) -> None:
+    (tmp_path / "orphaned.py").write_text(ORPHANED)
+    command = [sys.executable, str(tmp_path / "orphaned.py"), start]
+    source = {"PYTHONPATH": str(ROOT / "src")}
+    with subprocess.Popen(command, env=environment() | source, stdout=subprocess.PIPE, text=True) as parent:
+        worker = int(parent.stdout.readline())
+        os.kill(parent.pid, signal.SIGKILL)
+        until = time.monotonic() + 10
+        while _runs(worker) and time.monotonic() < until:
+            time.sleep(0.1)
+        assert not _runs(worker)
+
+
+def _runs(pid: int) -> bool:
+    """Whether there is such a process that has not ended; one whose end nobody has asked for yet is a zombie."""
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+class LocalError(Exception):
+    """Cannot be read again: what made it is not what it is made of."""
+
+    def __init__(self, one: int, two: int) -> None:
+        super().__init__(f"{one} of {two}")
+
+
+def _fail(one: int, two: int) -> None:
+    raise LocalError(one, two) if one else UserError("mend it")
+
+
+def test_an_error_of_a_worker_arrives_as_itself_or_where_it_cannot_as_its_words() -> None:
+    with pytest.raises(RuntimeError, match="LocalError: 1 of 2"):
+        processes.carrying(_fail, 1, 2)
+    with pytest.raises(UserError, match="mend it"):
+        processes.carrying(_fail, 0, 2)
+    assert processes.carrying(max, 1, 2) == 2
+
+
 def test_a_killed_call_is_one_sentence() -> None:
     with pytest.raises(UserError, match="a process was killed"):
         apart(lambda: os.kill(os.getpid(), signal.SIGKILL))
