@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from descent.analysis.select import select
 from descent.figures.beyond import fig_steps
-from descent.figures.parts import catalogue
+from descent.figures.parts import catalogue, style
 from tests.fakes.results import change, fake_params, fake_results
 
 PARAMS = fake_params({"video.datasets": ["ucsd"], "video.models": ["ut", "vit"], "studies": []})
@@ -64,7 +64,7 @@ def test_of_more_models_than_markers_none_is_left_out() -> None:
     )
     results = fake_results(params)
     ours = select(results, experiment="video", arm="constrained", metric="feasible", split="validation")
-    assert len(fig_steps.MARKERS) < 9 and len(points(fig_steps.render(results, params).axes[0])) == len(ours)
+    assert len(style.MARKERS) < 9 and len(points(fig_steps.render(results, params).axes[0])) == len(ours)
 
 
 def test_without_such_steps_it_is_left_out() -> None:

@@ -1,5 +1,7 @@
 """Not in the paper: what descent costs on validation data, beside a closed form."""
 
+from itertools import cycle
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -32,7 +34,6 @@ PARAMETERS = [
     "objectives.${ours}",
     "profiles.${profile}.video",
 ]
-MARKERS = "osD^vP"  # by the place of a model
 HEIGHT = 3.5  # inches
 TICKS = (0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5)
 
@@ -70,7 +71,7 @@ def drawn(found: pd.DataFrame) -> Figure:
 
 def _foretold(axes: Axes, rows: pd.DataFrame, colors: dict[str, str]) -> None:
     """Models whose layers are one map, against the closed form."""
-    for marker, (model, own) in zip(MARKERS, rows.groupby("model"), strict=False):
+    for marker, (model, own) in zip(cycle(style.MARKERS), rows.groupby("model"), strict=False):
         for row in own.itertuples():
             _point(axes, np.exp(row.expected), row, colors[row.dataset], marker)
         look = {"marker": marker, "linestyle": "none", "color": style.GREY}

@@ -23,7 +23,6 @@ training (left), and the gain, what it errs less above it (right). Hollow: its c
 validation data. Cells that diverged are not shown.
 """
 PARAMETERS = ["eps", "arms", "comparison", "studies", "models", "objectives.${ours}", "profiles.${profile}.video"]
-MARKERS = "osD^vP"  # by the place of a model and data set
 PRICE, GAIN = "price up to the noise of training, %", "gain above it, %"
 NONE = "no model in use takes such steps"
 
@@ -36,7 +35,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     cells = shown(controls.trained_cells(results, params), params)
     figure, [(price, gain)] = style.panels(1, 2, style.TEXT, 3.0)
     depths = dict(zip(sorted(cells["layers"].unique()), cycle(style.PALETTE), strict=False))
-    for marker, (place, own) in zip(cycle(MARKERS), cells.groupby(["dataset", "model"]), strict=False):
+    for marker, (place, own) in zip(cycle(style.MARKERS), cells.groupby(["dataset", "model"]), strict=False):
         for row in own.itertuples():
             look = {"marker": marker, "color": depths[row.layers], "alpha": 0.8}
             look |= {} if row.holds else {"markerfacecolor": "none"}

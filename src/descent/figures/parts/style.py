@@ -21,6 +21,7 @@ VIDEO = ("video",)  # the tasks of a figure or table that does not name its own 
 # Okabe and Ito's palette, told apart with any colour vision and, by the dashes, in print without colour.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 STROKES = ("-", (0, (4, 1.6)), (0, (5, 1.4, 1, 1.4)), (0, (2, 1)), (0, (7, 1.2)))  # one fewer: no pair comes twice
+MARKERS = "osD^vP"  # of models, by their place
 CROWDED = 50  # pictures on one sheet
 GREY = "#666666"  # of everything that no arm has trained
 DOTTED = (0, (1, 1.4))
