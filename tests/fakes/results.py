@@ -191,6 +191,8 @@ def _cell_rows(params: Params, cell: Cell) -> list[dict]:
             place = identity | {"split": "test", "shift": shift, "gamma": gamma}
             rmse = math.hypot(bias, (2 - (shift == TRAINED)) * slope * gamma * SIGMA[cell.dataset])
             rows += _quality(place | {"layer": cell.layers}, rmse)
+            if shift == TRAINED:
+                rows += _in_parts(place | {"layer": cell.layers}, bias, math.sqrt(rmse**2 - bias**2))
             rows += [
                 place | {"layer": layer, "metric": "loss", "value": loss}
                 for layer, loss in enumerate(_losses(cell, rmse))
@@ -254,6 +256,13 @@ def _quality(place: dict, rmse: float) -> list[dict]:
     values = {"rmse": rmse, "rmse_clipped": 0.98 * rmse, "ssim": 1 - min(rmse / 255, 1.0)}
     values["psnr"] = 20 * math.log10(255 / max(0.98 * rmse, 1.0))
     return [place | {"metric": metric, "value": value} for metric, value in values.items()]
+
+
+def _in_parts(place: dict, bias: float, moved: float) -> list[dict]:
+    """Rows of the two parts of an error."""
+    return [
+        place | {"metric": f"rmse_{name}", "value": value} for name, value in (("bias", bias), ("variance", moved))
+    ]
 
 
 def _reference_rows(params: Params, cell: Cell) -> list[dict]:

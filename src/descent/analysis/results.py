@@ -40,6 +40,9 @@ METRICS = {
     "ssim": "video: structural similarity of the same output to the clean input, at most 1",
     "rmse_layer": "video: RMSE of layer l's output at gamma = eps, on one batch spread over the test set",
     FURTHER: "the same of layers L to 2 L of DUST and UT with one dictionary, applied as often again",
+    "rmse_bias": "video: root of that part of the last layer's squared error that another draw of the noise "
+    "leaves, on the same batch, at every gamma",
+    "rmse_variance": "root of the part that another draw moves; the squares of both add up to that of the error",
     "psnr_layer": "the PSNR there, of the clipped output",
     "ssim_layer": "the SSIM there",
     "step_length": "video, of DUST and of UT as codes: |D_l|^2 / c of layer l's step, which is one of descent on "

@@ -16,6 +16,7 @@ from descent.analysis.select import (
     measured,
     select,
     sweep,
+    whole_sweep,
 )
 from descent.analysis.trials import accuracy_columns, best_trial, seeds_are_trials
 from descent.config import Params
@@ -43,7 +44,8 @@ def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     Columns beside CELL: `trained`, false for a map that learns nothing. RMSE (0-255, test data) as plain means
     over the task's `evaluation.gammas`: all of them (`mean_rmse`, `mean_rmse_clipped`), those up to the training
     level (`rmse_in_distribution`), those above it (`rmse_out_of_distribution`); `rmse_at_eps`; over all of them
-    `mean_psnr` (dB) and `mean_ssim`; `longest_step`, the largest `step_length` of a layer. On validation data
+    `mean_psnr` (dB) and `mean_ssim`; `longest_step`, the largest `step_length` of a layer; `bias_at_eps`, and
+    `variance_at_most`, at the largest level, the two parts of the error there. On validation data
     `validation_loss` of the last layer, `worst_violation` (relative, <= 0 satisfied), `feasible`, `infeasible`
     (not feasible, though its arm enforces the constraints), and `descending`: the loss falls strictly from the
     first constrained layer to the last, of no cell that diverged; `worst_violation_test` and `feasible_test`;
@@ -120,7 +122,7 @@ def pairs(cells: pd.DataFrame, column: str, comparison: Comparison, by: Sequence
 
 def _quality(known: pd.DataFrame, params: Params) -> dict[str, pd.Series]:
     """What is measured on the output of a denoiser, by CELL."""
-    rmse = sweep(known, "rmse", params)
+    rmse, most = sweep(known, "rmse", params), max(params.video.evaluation.gammas)
     at_level = at_eps(select(known, metric="rmse"))
     trained = rmse["arm"].isin(list(params.components["arms"]))  # else nothing is in or out of distribution
     inside = in_distribution(rmse["gamma"], rmse["eps"])
@@ -132,6 +134,8 @@ def _quality(known: pd.DataFrame, params: Params) -> dict[str, pd.Series]:
         "rmse_at_eps": mean(at_level[at_level["arm"].isin(list(params.components["arms"]))]),
         **{name: mean(sweep(known, metric, params), over=["gamma"]) for name, metric in means.items()},
         "longest_step": _largest(select(known, metric="step_length")),
+        "bias_at_eps": mean(at_eps(select(known, metric="rmse_bias"))),
+        "variance_at_most": mean(whole_sweep(select(known, metric="rmse_variance"), "rmse_variance", [most])),
     }
 
 

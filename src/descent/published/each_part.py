@@ -14,7 +14,7 @@ from descent.analysis.wording import written
 from descent.components import TASKS
 from descent.config import Params
 from descent.published import files, judged, parts
-from descent.published.markdown import listed, pipe
+from descent.published.markdown import linked, listed, pipe
 from descent.study import SAME_RATE
 
 SAME_CELLS = (
@@ -37,20 +37,16 @@ def table(folders: Sequence[Path], apart: Sequence[Path], params: Params) -> str
         for row in _tested(folder):
             *words, verdict = judged.alone(row, params)
             rows.append([folder.name, *words, verdict + (", not counted" if _key(folder, row) in aside else "")])
-    header = ["run", "data set", "claim", "here", "95 % interval", "p", "from", "verdict"]
-    return f"{SAME_CELLS}\n\n{pipe(header, rows)}" if rows else ""
+    return f"{SAME_CELLS}\n\n{pipe(['run', *judged.ALONE_IN], rows)}" if rows else ""
 
 
 def by_rate(folders: Sequence[Path], params: Params) -> str:
-    """In a sentence, what our arm gains out of distribution where both arms train at one learning rate, and how
-    many of its cells are feasible on validation data, by the studies that runs have published; empty where none
+    """What our arm gains out of distribution where both arms train at one learning rate, and how many of its cells
+    are feasible on validation data, a row for each rate of the studies that runs have published; empty where none
     has."""
-    told = [words for folder in folders for words in _at_one_rate(folder, params)]
-    head = (
-        "Exploratory: with one learning rate in both arms, the gain out of distribution (95 % interval; feasible "
-        "cells) is of"
-    )
-    return f"{head} {'; of '.join(told)}." if told else ""
+    rows = [row for folder in folders for row in _at_one_rate(folder, params)]
+    header = ["run", "model", "learning rate of both arms", "gain out of distribution, 95 %", "feasible"]
+    return f"Exploratory.\n\n{pipe(header, rows)}" if rows else ""
 
 
 def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
@@ -122,7 +118,7 @@ def _key(folder: Path, row: Mapping[str, Any]) -> tuple[str, str, str]:
     return folder.name, str(row.get("dataset", judged.EVERY)), row["claim"]
 
 
-def _at_one_rate(folder: Path, params: Params) -> Iterator[str]:
+def _at_one_rate(folder: Path, params: Params) -> Iterator[list[str]]:
     if (found := files.table(folder, "controls")) is None:
         return
     own = found[found["study"].str.startswith(SAME_RATE) & (found["arm"] == params.comparison.ours)]
@@ -131,9 +127,8 @@ def _at_one_rate(folder: Path, params: Params) -> Iterator[str]:
         unit = "percent" if study.task == "video" else "points"
         ours = select(files.cells(folder), experiment=name, arm=params.comparison.ours)
         held = ours.astype({"feasible": float}).groupby(ours["varied"].astype(float))["feasible"]
-        gains = [
-            f"{written(row.gain_out_low, unit)} to {written(row.gain_out_high, unit)} at {float(row.varied):g} "
-            f"({held.sum()[float(row.varied)]:.0f} of {held.size()[float(row.varied)]})"
-            for row in rows.itertuples()
-        ]
-        yield f"{params.label(study.model)} in {folder.name} {listed(gains)}"
+        for row in rows.itertuples():
+            rate = float(row.varied)
+            ends = " to ".join(written(end, unit) for end in (row.gain_out_low, row.gain_out_high))
+            feasible = f"{held.sum()[rate]:.0f} of {held.size()[rate]}"
+            yield [linked(folder), params.label(study.model), f"{rate:g}", ends, feasible]

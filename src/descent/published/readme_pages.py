@@ -23,15 +23,15 @@ from descent.published import (
     solver,
     trained,
 )
-from descent.published.markdown import listed
+from descent.published.markdown import linked, listed
 
 LEGEND = (
     "*ERM*: plain training, the last layer's loss alone. A gain is positive where constrained training is better "
     "than ERM, a price where it is worse. *Out of distribution*: test noise above that of training. *Its number*: "
     "worked out from the paper's tables, over all test noise; *outside*: outside the range in which one more seed "
-    "of ours is expected (95 %). *Effect, margin or bound*: what would matter, fixed before the runs (a mean "
-    "where models differ in it). *p*: corrected for six claims (Holm); of eight seeds the smallest is .047 (6 x "
-    "2/256), where all have one sign. *Setting*: a data set, model and depth. *Not tested*: one of the protocol's "
+    "of ours is expected (95 %). *Matters*: an effect, margin or bound, fixed before the runs (a mean where "
+    "models differ in it). *p*: corrected for six claims (Holm); of eight seeds the smallest is .047 (6 x 2/256), "
+    "where all have one sign. *Setting*: a data set, model and depth. *Not tested*: one of the protocol's "
     "preconditions does not hold."
 )
 SEEN = (
@@ -119,7 +119,7 @@ def first_screen(told: Verdicts) -> str:
 
 def behind(told: Verdicts, otherwise: str) -> str:
     """The page beside the published runs: the verdicts in full and what their means hide (depths, test noise, the
-    measure, another solver, settings, margins, models left out, other shifts), descent and constraints, each model
+    measure, another solver, margins, other shifts), descent and constraints, each model
     alone, each run, gains at one learning rate, other averages and each setting, errors by test noise and in gray
     levels.
 
@@ -137,8 +137,8 @@ def behind(told: Verdicts, otherwise: str) -> str:
         "The other claims, exploratory": _others(told.card[told.card["group"] != "primary"]),
         "Not tested": judged.untested(told.card, params),
         "At one learning rate": each_part.by_rate(every, params),
-        "The published runs": f"{_published(told)}\n\nTrained: {trained.compared(told.cells, params)}.",
-        "Descent": trained.descending(told.cells, params) + (f" {UNCOUNTED}" if told.apart else ""),
+        "The published runs": _published(told),
+        "Descent": trained.descending(told.cells, params) + (f"\n\n{UNCOUNTED}" if told.apart else ""),
         "Constraints": "\n\n".join(filter(None, _held_to(told, solved))),
         "Each model alone, and what keeps it out of a claim": judged.models_alone(told.card, own, params),
         "Each published run, and each data set of one that has several, by itself": each_part.table(
@@ -160,9 +160,7 @@ def _hidden(told: Verdicts, otherwise: str) -> Iterable[str]:
         gray_levels.across(told.cells, told.primary, told.own, told.params),
         otherwise,
         trained.descent(told.cells, told.places_behind, told.params),
-        judged.apart(told.primary, told.averages, told.params),
         each_part.margins(told.folders, told.primary, told.own, told.params),
-        judged.left_out(told.card, told.models, told.params),
         judged.shifts(told.card),
         judged_alone.sentence(told.apart, told.params),
     ]
@@ -187,9 +185,11 @@ def _others(card: pd.DataFrame) -> str:
 def _published(told: Verdicts) -> str:
     """How many there are, and what of them no longer counts where another run holds it too."""
     folders = told.folders
-    gone = sorted(parts.replaced(folders))
-    words = [told.params.in_words(f"{model} on {data} in {folders[n].name}") for data, model, n in gone]
-    left = f" Not counted in what a longer or better tuned run holds too: {listed(words)}." if gone else ""
+    gone: dict[str, list[str]] = {}
+    for data, model, number in sorted(parts.replaced(folders)):
+        gone.setdefault(linked(folders[number]), []).append(told.params.in_words(f"{model} on {data}"))
+    words = (f"\n- in {run} {listed(places)}" for run, places in sorted(gone.items()))
+    left = f"\n\nNot counted, as a longer or better tuned run holds it too:\n{''.join(words)}" if gone else ""
     alone = f", and {number_of(len(told.apart), 'run')} judged alone" if told.apart else ""
     counts = f"{number_of(len(folders), 'run')} judged together{alone}"
     return f"{counts}: [every run](RUNS.md#every-run).{left}"

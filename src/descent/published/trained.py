@@ -25,28 +25,32 @@ def compared(cells: pd.DataFrame, params: Params) -> str:
     grid = _trained(cells)
     words = []
     for (task, model), own in grid.groupby(["experiment", "model"]):
-        sets = []
-        for name, rows in own.groupby("dataset"):
-            depths = " ".join(map(str, sorted(rows["layers"].unique())))
-            sets.append(f"{params.label(name)} (L = {depths})")
-        words.append(f"{task}: {weighted(params, model)} on {listed(sets)}")
+        words.append(f"{task}: {weighted(params, model)} on {listed(_trained_on(own, params))}")
     return "; ".join(words)
 
 
+def _trained_on(own: pd.DataFrame, params: Params) -> list[str]:
+    """Data sets with their depths: `UCSD (L = 3 5)`."""
+    sets = own.groupby("dataset")["layers"].unique()
+    return [f"{params.label(name)} (L = {' '.join(map(str, sorted(depths)))})" for name, depths in sets.items()]
+
+
 def descending(cells: pd.DataFrame, params: Params) -> str:
-    """Of each model how many cells of the two arms have a loss that falls from the first constrained layer to the
-    last, on validation data, in a sentence; cells that two models share count once, and one that diverged descends
-    nowhere."""
+    """Of each model on which data sets it was trained, and how many cells of the two arms have a loss that falls
+    from the first constrained layer to the last, on validation data; cells that two models share count once, and
+    one that diverged descends nowhere."""
     grid = each_once(_trained(cells))
-    words = []
+    rows = []
     for (_, model), own in grid.groupby(["experiment", "model"]):
         counts = []
         for arm in params.comparison.arms:
             cells_of = own[own["arm"] == arm]
             held = truth(cells_of["descending"]) & ~truth(cells_of["diverged"])
-            counts.append(f"{held.sum()} of {len(held)} {params.label(arm)}")
-        words.append(f"{_of_task(model, params)} {listed(counts)}")
-    return f"Cells whose loss falls at every layer that is asked to, on validation data: {'; '.join(words)}."
+            counts.append(f"{held.sum()} of {len(held)}")
+        rows.append([_of_task(model, params), listed(_trained_on(own, params)), *counts])
+    told = "Cells whose loss falls at every layer that is asked to, on validation data:"
+    header = ["model", "trained on", *(params.label(arm) for arm in params.comparison.arms)]
+    return f"{told}\n\n{pipe(header, rows)}"
 
 
 def descent(cells: pd.DataFrame, places: Collection[tuple[str, str]], params: Params) -> str:

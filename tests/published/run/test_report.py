@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from descent.analysis.claims import CLAIMS
 from descent.config import Params
 from descent.published import gains, of_results, reproduction, sections
 from tests.fakes.cards import card
@@ -42,7 +43,7 @@ def test_the_report_puts_every_claim_under_its_verdict(params: Params, made_up: 
     }
     for title, claim in named.items():
         assert [other for other in named.values() if f"Statement of {other}" in part(report, title)] == [claim]
-    assert "| 5 % (outside) | 2 % | 1 % to 3 % | 1 % | 0.047 | 27 settings, 8 seeds | **reproduced** |" in report
+    assert "| 5 % (outside) | 2.0 % (1.0 to 3.0) | 1 % | 0.047 | 27 settings, 8 seeds | **reproduced** |" in report
     assert "nothing to compare" in part(report, "What was not tested")
     assert all(f"Statement of {claim}" in part(report, "Scope of reproducibility") for claim in named.values())
 
@@ -82,7 +83,9 @@ def test_the_report_tells_data_budgets_cells_and_what_lies_beyond(params: Params
     assert "65536" in report
     assert "| UT | constrained | 0.003 | 0 | 1 | yes |" in report
     assert "+1.23 % [+1.00 %, +1.50 %] | -0.20 % | 25.00 % | 6 | 1 |" in part(report, "Results beyond the paper")
-    assert "| UCSD | Statement of video_ood | 2 % |" in part(report, "What the estimates rest on")
+    assert f"| UCSD | {CLAIMS['video_ood'].short} | 2.0 % (1.0 to 3.0) |" in part(
+        report, "What the estimates rest on"
+    )
     assert "video: UT and DUST on UCSD" in report and "| all settings | 74 | 31 | 0 |" in report
     ours, budget = params.objective("constrained", "ucsd", "dust"), params.model_budget("dust")
     row = next(line for line in report.splitlines() if line.startswith("| DUST |") and "| constrained |" in line)

@@ -14,8 +14,8 @@ from descent.cells import REFERENCES, Cell
 from descent.errors import UserError
 from descent.models.parts.denoiser import Pixels
 from descent.paths import scores_file
+from descent.tasks.video import bias, units
 from descent.tasks.video import evaluate as evaluation
-from descent.tasks.video import units
 from descent.tasks.video.batches import SequenceTask
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.shifted import levels
@@ -57,6 +57,7 @@ def test_the_rows_of_a_data_set_are_complete_and_agree_with_each_other(prepared:
         one_map = item.feed.build([cell]).shared
         counts |= {"rmse_further": cell.layers + 1} if one_map else {}
         counts |= {name: 8 for name in results.METRICS if name in REPLICATES}
+        counts |= dict.fromkeys(bias.METRICS, len(gammas))
         assert test["metric"].value_counts().to_dict() == counts, "and no SSIM of patches below its window"
         losses = test[(test["metric"] == "loss") & (test["gamma"] == cell.eps)].sort_values("layer")["value"]
         check_verdict(test, cell, losses.to_numpy())

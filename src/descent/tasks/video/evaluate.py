@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import budget_of
-from descent.tasks.video import layerwise
+from descent.tasks.video import bias, layerwise
 from descent.tasks.video.batches import BY_INPUTS, DenoisingTask
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.feed import sigma
@@ -95,7 +96,8 @@ def _measure(
             own = [cell.eps for cell in stack]
             with autocast(device, params.precision_of("video")):
                 by_layer = layerwise.told(net, inputs, own, test.apply, scale, evaluation, device)
-                rows = [[*of_cell, *more] for of_cell, more in zip(rows, by_layer, strict=True)]
+                in_parts = bias.told(net, inputs, stack, test, scale, evaluation, device)
+                rows = [[*chain(*own)] for own in zip(rows, by_layer, in_parts, strict=True)]
         yield test.apply.name, rows
 
 

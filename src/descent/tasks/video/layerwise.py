@@ -33,13 +33,18 @@ def told(
     Args:
         sigma: noise scale in [0, 1] units.
     """
-    index = np.unique(np.linspace(0, len(inputs) - 1, min(len(inputs), settings.batch)).round().astype(int))
-    clean = inputs.gather(index)[None].to(device).float() / 255
+    clean = spread(inputs, settings, device)
     stream = Stream(TEST, settings.seed, LAYERS, device=device)
     noisy = apply(clean, torch.tensor(eps, device=device), stream, sigma)
     found, beyond = qualities(net, clean, noisy), further(net, clean, noisy)
     for cell, level in enumerate(eps):
         yield [*rows(found[:, cell], level), *further_rows(beyond[cell], level), *steps(net, cell, level)]
+
+
+def spread(inputs: Sequences | Frames, settings: Evaluation, device: torch.device) -> Float[Tensor, "1 batch ..."]:
+    """One batch of clean inputs in [0, 1], evenly over the test set."""
+    index = np.unique(np.linspace(0, len(inputs) - 1, min(len(inputs), settings.batch)).round().astype(int))
+    return inputs.gather(index)[None].to(device).float() / 255
 
 
 def qualities(net: nn.Module, clean: Tensor, noisy: Tensor) -> Float[np.ndarray, "metrics cells depth"]:
