@@ -44,7 +44,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     curves.required(results, "evaluate_video", experiment="video")
     cells = shown(controls.trained_cells(results, params), params)
     told = {name: label for name, label in SHOWN.items() if cells[name].notna().any()}
-    figure, grid = style.panels(len(told) // 2, 2, style.TEXT, 3.0)
+    figure, grid = style.panels(len(told) // 2, 2, style.TEXT, 1.5 * len(told))
     panels = dict(zip(told, chain(*grid), strict=True))
     depths = dict(zip(sorted(cells["layers"].unique()), cycle(style.PALETTE), strict=False))
     for marker, (place, own) in zip(cycle(style.MARKERS), cells.groupby(["dataset", "model"]), strict=False):
