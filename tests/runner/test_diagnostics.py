@@ -11,10 +11,12 @@ from safetensors.torch import save_file
 
 from descent.cells import Cell
 from descent.runner.acting import acted
-from descent.runner.diagnostics import rows
+from descent.runner.diagnostics import rows, slackness
 from descent.runner.stored import Stored
+from tests.fakes.core import small_params
 
 EPOCHS, LAYERS = 8, 2
+PROBLEM = small_params().problem("ucsd", "ut").model_copy(update={"warmup_epochs": 1, "resilience": "none"})
 CELL = Cell("video", "ucsd", "ut", "constrained", LAYERS, 0.1, 0)
 
 
@@ -37,7 +39,7 @@ def written(
     (place / "cell.json").write_text(json.dumps({"made_by": {"seconds": 12.0, "cells_in_stack": 3}} | more))
     save_file({"a": torch.zeros(3, 4), "b": torch.zeros(5)}, place / "weights.safetensors")
     cell = CELL.__class__(**vars(CELL) | {"arm": arm, "seed": seed})
-    return pd.DataFrame(rows(Stored(place), cell, tolerance=0.02, warmup=1))
+    return pd.DataFrame(rows(Stored(place), cell, tolerance=0.02, values=PROBLEM))
 
 
 def one(table: pd.DataFrame, metric: str) -> float:
@@ -61,9 +63,33 @@ def test_a_constraint_is_active_where_a_multiplier_is_above_zero_at_the_end(tmp_
     assert one(written(tmp_path / "acted", [5, 5, 5, 5, 5, 5, 0, 0]), "active") == 0
 
 
+@pytest.mark.parametrize(
+    ("resilience", "slack", "expected"),
+    [("none", 0.0, (2 * 0.1 + 4 * 0.25) / 0.5), ("slacks", 0.25, (2 * 0.35 + 4 * 0.5) / 0.5)],
+)
+def test_slackness_is_what_multipliers_are_left_on_that_hold_to_spare(
+    resilience: str, slack: float, expected: float
+) -> None:
+    """A cap met with a tenth of it to spare; f_1, asked to fall by a quarter, falls by a half."""
+    changes = {"constraint": "ratio", "alpha": 0.2, "margin": 0.05, "R0": 1 / 0.95 * 10 / 9, "cap_layer": 0}
+    problem = PROBLEM.model_copy(update=changes | {"resilience": resilience})
+    epoch = pd.DataFrame({"loss_train": [1.0, 0.5], "multiplier_mean": [2.0, 4.0], "slack": slack})
+    assert slackness(epoch, problem) == pytest.approx(expected)
+    assert slackness(epoch.assign(multiplier_mean=[0.0, 0.0]), problem) == 0.0
+
+
+def test_a_problem_of_logarithms_is_measured_by_itself_and_a_relaxed_one_by_what_relaxes_it() -> None:
+    epoch = pd.DataFrame({"loss_train": [1.0, 0.5], "multiplier_mean": [0.0, 3.0], "slack": 0.0})
+    plain = {"alpha": 0.2, "margin": 0.0, "R0": 2.0, "cap_layer": 0}
+    logarithms = PROBLEM.model_copy(update=plain | {"constraint": "log"})
+    assert slackness(epoch, logarithms) == pytest.approx(3 * abs(np.log(0.5 / 0.8)))
+    decayed = PROBLEM.model_copy(update=plain | {"constraint": "difference", "resilience": "decay", "rho": 10.0})
+    assert slackness(epoch, decayed) == pytest.approx(3 * abs((0.5 - 0.8) - 0.3) / 0.5)
+
+
 def test_an_arm_that_enforces_nothing_has_no_word_on_it_and_epochs_are_kept_of_seed_0(tmp_path: Path) -> None:
     table = written(tmp_path / "free", [], arm="unconstrained")
-    assert not set(table["metric"]) & {"active", "multiplier", "feasible_epochs", "multiplier_epoch"}
+    assert not set(table["metric"]) & {"active", "multiplier", "feasible_epochs", "multiplier_epoch", "slackness"}
     epochs = table.query("metric == 'loss_epoch'")
     assert len(epochs) == EPOCHS * (LAYERS + 1)
     assert epochs.query("bin == 3 and layer == 2")["value"].tolist() == [3.2]
@@ -76,7 +102,7 @@ def test_an_epoch_in_which_a_violation_is_no_number_is_not_feasible(tmp_path: Pa
     log = pd.read_csv(path)
     log.loc[(log["epoch"] == 3) & (log["layer"] == 1), "violation_validation"] = np.nan
     log.to_csv(path, index=False)
-    table = pd.DataFrame(rows(Stored(path.parent), CELL, tolerance=0.02, warmup=1))
+    table = pd.DataFrame(rows(Stored(path.parent), CELL, tolerance=0.02, values=PROBLEM))
     assert one(table, "feasible_epochs") == pytest.approx(2 / 7)
 
 

@@ -30,6 +30,7 @@ TRAINING = (
     "oscillation",
     "multiplier_oscillation",
     "feasible_epochs",
+    "slackness",
     "clipped",
     "seconds",
     "parameters",

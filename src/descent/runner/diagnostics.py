@@ -5,9 +5,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
+import torch
 
 from descent.analysis.results import Row
 from descent.cells import Cell
+from descent.primal_dual.constraints import violations
+from descent.primal_dual.problem import Problem
 from descent.runner.stored import Stored
 
 TAIL = 0.25  # the share of the epochs, the last ones, over which tail statistics go
@@ -20,14 +23,34 @@ BY_EPOCH = {
 }
 
 
-def rows(stored: Stored, cell: Cell, tolerance: float, warmup: int) -> list[Row]:
+def rows(stored: Stored, cell: Cell, tolerance: float, values: Any) -> list[Row]:
     """The rows of a trained cell; what has no number, as a spread over one epoch, has no row.
 
     Args:
         tolerance: on the relative violation of an epoch that counts as feasible.
-        warmup: epochs at the start in which nothing is enforced.
+        values: the settings of its arm; of one that has constraints, their problem.
     """
-    return [row for row in _all(stored, cell, tolerance, warmup) if math.isfinite(row["value"])]
+    found = [*_all(stored, cell, tolerance, getattr(values, "warmup_epochs", 0))]
+    if isinstance(values, Problem) and len(log := stored.history) and "multiplier_mean" in log:
+        found.append(_row(cell, "slackness", slackness(log[log["epoch"] == log["epoch"].max()], values)))
+    return [row for row in found if math.isfinite(row["value"])]
+
+
+def slackness(epoch: pd.DataFrame, problem: Problem) -> float:
+    """How far an epoch is from complementary slackness: sum_l lambda_l |v_l - u_l| beside the objective f_L (of
+    logarithms, whose objective has no scale, by itself). v_l as training asks for it, margin and all, on the
+    epoch's mean losses; u_l the slack, or what dual weight decay stands for one, lambda_l / rho.
+
+    Zero where the problem is solved: a multiplier is left on no constraint that holds to spare.
+    """
+    f, multipliers = (
+        torch.tensor(epoch[name].to_numpy(), dtype=torch.float64) for name in ("loss_train", "multiplier_mean")
+    )
+    relaxed = multipliers / problem.rho if problem.resilience == "decay" else torch.zeros_like(f)
+    if problem.resilience == "slacks":
+        relaxed = torch.tensor(epoch["slack"].to_numpy(), dtype=torch.float64)
+    missed = (multipliers * (violations(f[None], problem)[0] - relaxed).abs()).sum().item()
+    return missed if problem.constraint == "log" else missed / f[-1].item()
 
 
 def _all(stored: Stored, cell: Cell, tolerance: float, warmup: int) -> Iterable[Row]:

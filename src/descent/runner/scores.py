@@ -218,6 +218,5 @@ def _with_training(
     own = [] if tested is None else held.rows("test", cell, held.losses_at_eps(cell, rows), problem, tolerance)
     stored = Stored(runs / cell.name)
     losses = stored.validation_losses
-    warmup = getattr(setting.values, "warmup_epochs", 0)
     of_training = held.of_training(cell, record, losses, setting, problem, tolerance)
-    return [*rows, *own, *of_training, *diagnostics.rows(stored, cell, tolerance, warmup)]
+    return [*rows, *own, *of_training, *diagnostics.rows(stored, cell, tolerance, setting.values)]
