@@ -10,15 +10,16 @@ from descent.analysis.keys import IDENTITY
 from descent.analysis.select import at_eps, in_distribution, last_layer, select, whole_sweep
 from descent.components import TRAINED
 
-BY_LEVEL = ("rmse", "accuracy", "most_frequent")  # of the last layer, and of maps that learn nothing
+# Of the last layer, and of maps that learn nothing.
+BY_LEVEL = ("rmse", "rmse_bias", "rmse_variance", "accuracy", "most_frequent")
 COLUMNS = [*IDENTITY, "gamma", "layer", "metric", "value"]
 FILE = "scores.csv"  # of a published part, which one of before 2026-11-27 may lack
 
 
 def table(results: pd.DataFrame) -> pd.DataFrame:
     """COLUMNS: of every tested cell and every map that learns nothing, under the noise of training on the test set
-    itself, `rmse` or `accuracy` at each level, and the `loss` of each layer at the training level; of texts the
-    share of the most frequent answer.
+    itself, `rmse` (of cells its bias and variance too) or `accuracy` at each level, and the `loss` of each layer at
+    the training level; of texts the share of the most frequent answer.
 
     The gain of a pair is the mean of ln(rmse of the baseline / rmse of ours) over the swept levels above eps (the
     `gammas` of params.yaml; the training level is measured beside them), or the difference of mean accuracies,
