@@ -4,6 +4,7 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -23,6 +24,8 @@ BY_HAND = (
 
 TIGHTER = ("small-7d27c6a9", "small-6b9eda81", "small-50fcf2eb")
 KINDS = ("small-6cf61e98", "small-47287648")
+PARTS = {"UT": "small-91d28abc", "DUST": "DUSTRUN"}
+AVENUE = ("small-f6791956", "small-326cbb11")
 SIDES = ((-1, "in", ("", "_high", "_low")), (1, "out", ("", "_low", "_high")))
 
 
@@ -220,3 +223,68 @@ def test_how_often_the_closed_form_of_the_price_is_near_is_what_the_table_tells(
     assert f"{counted[2]} of {counted[3]} near it, where 10 were asked" in findings
     one, own = (found.loc[found["tied"] == tied, "paid"].median() for tied in (True, False))
     assert f"{math.exp(own):.2f} times ERM's in the median, those of one map {math.exp(one):.2f}," in findings
+
+
+def test_what_bias_and_variance_add_is_worked_out_from_the_scores(bullets: str) -> None:
+    findings = (readme.ROOT / "docs/findings.md").read_text().split("## What the error is made of")[1]
+    lines = [line.strip("| ").split(" | ") for line in findings.split("\n## ")[0].splitlines() if line[:1] == "|"]
+    told = {tuple(line[0].split(", ")): [*map(float, line[1:])] for line in lines[2:]}
+    expected = {
+        (model, f"{layers}"): [value for gamma in (0.13, 0.6) for value in own.loc[layers, gamma]]
+        for model, run in PARTS.items()
+        for layers, own in _in_parts(readme.ROOT / "data/evidence" / run).groupby("layers")
+    }
+    assert told.keys() == expected.keys()
+    assert all(told[place] == pytest.approx(expected[place], abs=0.051) for place in told)
+    asked = r"by ([\d]+), ([\d]+) and ([\d]+) % of plain training's squared error"
+    said = [int(number) for number in re.search(asked, bullets).groups()]
+    assert said == [round(expected["UT", layers][0]) for layers in ("3", "5", "7")]
+
+
+def _in_parts(run: Path) -> pd.DataFrame:
+    """By layers and gamma, of a run's grid, what bias and variance of our arm are larger, in percent of the
+    squared error of the baseline; all squared and averaged over seeds."""
+    scores = pd.read_csv(run / "scores.csv").query("metric in ('rmse_bias', 'rmse_variance')")
+    scores["square"] = scores["value"] ** 2
+    means = scores.pivot_table(index=["layers", "gamma"], columns=["arm", "metric"], values="square")
+    ours, baseline = means["constrained"], means["unconstrained"]
+    return 100 * (ours - baseline).div(baseline.sum(axis=1), axis=0)
+
+
+def test_the_kinds_on_another_camera_are_worked_out_from_the_trainings_that_ended_solved() -> None:
+    findings = (readme.ROOT / "docs/findings.md").read_text().split("**On another camera**")[1]
+    lines = [line.strip("| ").split(" | ") for line in findings.splitlines() if line.startswith("  |")][2:4]
+    told = [[int(line[1]), *(float(cell.removesuffix(" %")) for cell in line[2:])] for line in lines]
+    root = readme.ROOT / "data/evidence"
+    kinds, more = (_pairs_by_start(root / run) for run in AVENUE)
+    cells = pd.concat([kinds.query("varied != '0.05'"), more.query("varied != ''")])
+    solved = cells[cells["slackness"] < 0.1]
+    for (_, own), numbers in zip(solved.groupby(solved["longest_step"] > 1.2), told, strict=True):
+        means = own[["price", "gain", "bias", "variance"]].mean()
+        assert numbers == [len(own), *(pytest.approx(mean, abs=0.051) for mean in means)]
+    assert len(cells) - len(solved) == int(re.search(r"with starts of .14 and .20 .* (\d+) hold", findings)[1])
+
+
+def _pairs_by_start(run: Path) -> pd.DataFrame:
+    """The constrained cells of a run's grid and starts, in percent of the logarithm: `price`, `gain`, and what
+    their `bias` at .13 and `variance` at .6 are more than plain training's; with two columns of cells.csv."""
+    key = ["experiment", "varied", "seed"]
+    scores = pd.read_csv(run / "scores.csv", dtype={"varied": str}).fillna({"varied": ""}).query("layers > 0")
+    levels = config.load(run / "params.yaml").video.evaluation.gammas
+    swept = scores[(scores["metric"] == "rmse") & scores["gamma"].isin(levels)]
+    sides = {
+        "price": swept[swept["gamma"] <= 0.13],
+        "gain": swept[swept["gamma"] > 0.13],
+        "bias": scores.query("metric == 'rmse_bias' and gamma == 0.13"),
+        "variance": scores.query("metric == 'rmse_variance' and gamma == 0.6"),
+    }
+    more = {}
+    for name, rows in sides.items():
+        logs = rows.assign(log=np.log(rows["value"])).groupby(["arm", *key])["log"].mean()
+        ours, plain = logs["constrained"], logs["unconstrained"].droplevel("varied")
+        more[name] = 100 * (ours - plain.reindex(ours.index.droplevel("varied")).to_numpy())
+    cells = pd.read_csv(run / "cells.csv", dtype={"varied": str}).fillna({"varied": ""})
+    found = pd.DataFrame(more).join(
+        cells.query("arm == 'constrained'").set_index(key)[["longest_step", "slackness"]]
+    )
+    return found.assign(gain=-found["gain"]).reset_index()

@@ -18,8 +18,8 @@ FILE = "scores.csv"  # of a published part, which one of before 2026-11-27 may l
 
 def table(results: pd.DataFrame) -> pd.DataFrame:
     """COLUMNS: of every tested cell and every map that learns nothing, under the noise of training on the test set
-    itself, `rmse` (of cells its bias and variance too) or `accuracy` at each level, and the `loss` of each layer at
-    the training level; of texts the share of the most frequent answer.
+    itself, `rmse` (of cells its bias and variance too) or `accuracy` at each level, and the `loss` of each layer
+    at the training level; of texts the share of the most frequent answer.
 
     The gain of a pair is the mean of ln(rmse of the baseline / rmse of ours) over the swept levels above eps (the
     `gammas` of params.yaml; the training level is measured beside them), or the difference of mean accuracies,
