@@ -90,7 +90,7 @@ METRICS = {
     "oscillation": "standard deviation over mean of the training loss f_0 over them",
     "multiplier_oscillation": "the largest over the layers of the same of lambda_l",
     "feasible_epochs": "share of the epochs after the warm-up that are feasible on validation data",
-    "slackness": "in the last epoch: sum of lambda_l |v_l - u_l| over f_L, zero where the problem is solved",
+    "slackness": "in the last epoch: sum of lambda_l |v_l - u_l| over f_L, zero in every solution",
     "clipped": "share of the steps in which the gradient was clipped",
     "seconds": "seconds of training: its stack's over the cells in it",
     "parameters": "numbers that training moved",

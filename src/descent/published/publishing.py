@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis import cell_scores, epochs, grounds, kinds, levels, scorecard, sensitivity, tuning
+from descent.analysis import cell_scores, epochs, grounds, kinds, levels, scorecard, sensitivity, stopped, tuning
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
@@ -38,6 +38,7 @@ def publish(params: Params) -> Path:
         "shifts": of_results.shifts(results, params),
         "transfer": of_results.transferred(results, params),
         "kinds": kinds.table(results, params),
+        "stopped": stopped.table(results, params),
         "sensitivity": sensitivity.table(pairs, facts),
         "datasets": scorecard.by_dataset(results, params),
     }

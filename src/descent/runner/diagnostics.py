@@ -41,7 +41,8 @@ def slackness(epoch: pd.DataFrame, problem: Problem) -> float:
     logarithms, whose objective has no scale, by itself). v_l as training asks for it, margin and all, on the
     epoch's mean losses; u_l the slack, or what dual weight decay stands for one, lambda_l / rho.
 
-    Zero where the problem is solved: a multiplier is left on no constraint that holds to spare.
+    Zero where no multiplier is left on a constraint that is missed or holds to spare, as in every solution; zero
+    does not make one.
     """
     f, multipliers = (
         torch.tensor(epoch[name].to_numpy(), dtype=torch.float64) for name in ("loss_train", "multiplier_mean")

@@ -65,7 +65,7 @@ def test_the_solvers_are_told_apart_by_their_forms(results, params: Params) -> N
     row = shown.loc["log sgd"]
     assert (row["feasible", "seeds"], row["feasible", "epochs"], row["", "active"]) == ("50%", "90%", "100%")
     assert (row["", "clipped"], row["", "time"], row["", "diverged"]) == ("35%", "2.00", "1 of 2")
-    assert "**" not in row["RMSE", "out"]
+    assert row["", "slackness"] == "4%" and "**" not in row["RMSE", "out"]
     alike = [
         words
         for words in shown["RMSE", "out"]
@@ -75,5 +75,5 @@ def test_the_solvers_are_told_apart_by_their_forms(results, params: Params) -> N
     assert shown.loc["penalty"]["", "active"] == UNKNOWN
     gone = select(results, **cell).index
     table = table_solver.build(results.drop(gone), params)
-    assert table_solver.display(table, params).iloc[-1, 1:].tolist() == [UNKNOWN] * 10
+    assert table_solver.display(table, params).iloc[-1, 1:].tolist() == [UNKNOWN] * 11
     assert table_solver.notes(table, params)[1] == "No cell was trained of: log sgd."

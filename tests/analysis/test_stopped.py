@@ -1,0 +1,54 @@
+"""What answers of earlier layers pay and gain, on losses of which the ratios are known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from descent.analysis import stopped
+from descent.analysis.select import select
+from tests.fakes.results import change, fake_params, fake_results
+
+PARAMS = fake_params(
+    {"video.datasets": ["ucsd"], "video.models": ["ut"], "studies": [], "profiles.demo.video.seeds": [0, 1]}
+)
+EPS = {"eps": 0.13, "layers": 3}
+PLAIN = {0: 8.0, 1: 2.0, 2: 1.1, 3: 1.0}  # of plain training by layer, times what test noise does
+OURS = {0: 9.0, 1: 5.0, 2: 2.0, 3: 1.5}
+
+
+@pytest.fixture
+def results() -> pd.DataFrame:
+    """Losses of plain training and of ours, whose earlier layers suffer less from noise above that of training."""
+    table = fake_results(PARAMS)
+    rows = table.index[(table["metric"] == "loss") & (table["layers"] == 3) & (table["shift"] == "gaussian")]
+    for place in rows:
+        row = table.loc[place]
+        of_layer = {"constrained": OURS, "unconstrained": PLAIN}.get(row["arm"])
+        if of_layer is None:
+            continue
+        spared = 0.9 ** (3 - row["layer"]) if row["gamma"] > 0.13 else 1.0
+        table.loc[place, "value"] = of_layer[row["layer"]] * spared * (1 + row["gamma"]) * (1 + row["seed"])
+    return table
+
+
+def test_gains_are_half_the_logarithm_of_the_ratio_to_the_baselines_last_layer(results: pd.DataFrame) -> None:
+    found = select(stopped.table(results, PARAMS), **EPS).set_index(["arm", "layer"])
+    for arm, of_layer in (("unconstrained", PLAIN), ("constrained", OURS)):
+        for layer, loss in of_layer.items():
+            inside = -np.log(loss) / 2
+            outside = inside - (3 - layer) * np.log(0.9) / 2
+            told = found.loc[arm, layer]
+            assert (told["gain_in"], told["gain_out"]) == pytest.approx((inside, outside))
+            assert (told["gain_out_low"], told["gain_out_high"]) == pytest.approx((outside, outside))
+            assert told["gain_in_seeds"] == 2
+
+
+def test_a_seed_that_lost_a_cell_counts_in_neither_arm(results: pd.DataFrame) -> None:
+    lost = {"experiment": "video", "arm": "unconstrained", "seed": 1, "metric": "diverged"} | EPS
+    change(results, 1.0, **lost)
+    found = select(stopped.table(results, PARAMS), **EPS)
+    assert set(found["arm"]) == {"constrained", "unconstrained"} and (found["gain_out_seeds"] == 1).all()
+
+
+def test_without_video_there_is_no_row(results: pd.DataFrame) -> None:
+    assert stopped.table(results[results["experiment"] != "video"], PARAMS).empty
