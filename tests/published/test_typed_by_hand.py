@@ -24,7 +24,7 @@ BY_HAND = (
 
 TIGHTER = ("small-7d27c6a9", "small-6b9eda81", "small-50fcf2eb")
 KINDS = ("small-6cf61e98", "small-47287648")
-PARTS = {"UT": "small-91d28abc", "DUST": "DUSTRUN"}
+PARTS = {"UT": "small-91d28abc", "DUST": "small-c01b2581"}
 AVENUE = ("small-f6791956", "small-326cbb11")
 SIDES = ((-1, "in", ("", "_high", "_low")), (1, "out", ("", "_low", "_high")))
 
@@ -213,11 +213,11 @@ def test_how_often_the_closed_form_of_the_price_is_near_is_what_the_table_tells(
     ut = select(told, model="ut", dataset="ucsd")
     announced = select(ut, run="small-e68722f0")
     announced = announced[~announced["experiment"].str.startswith("plateau")]
-    before = ut[ut["run"] != "small-e68722f0"]
+    before = ut[~ut["run"].isin(["small-e68722f0", *PARTS.values()])]
     counted = [priced.near(before).sum(), len(before), priced.near(announced).sum(), len(announced)]
     findings = " ".join((readme.ROOT / "docs/findings.md").read_text().split()).replace("$", "")
     dust = select(told, model="dust_shared")
-    dust = dust[~dust["run"].isin([*TIGHTER, *KINDS])]
+    dust = dust[~dust["run"].isin([*TIGHTER, *KINDS, *PARTS.values(), *AVENUE])]
     assert f"{counted[0]} of {counted[1]} settings lie near it" in findings
     assert f"Of DUST with one dictionary {priced.near(dust).sum()} of {len(dust)}" in findings
     assert f"{counted[2]} of {counted[3]} near it, where 10 were asked" in findings
@@ -236,9 +236,39 @@ def test_what_bias_and_variance_add_is_worked_out_from_the_scores(bullets: str) 
     }
     assert told.keys() == expected.keys()
     assert all(told[place] == pytest.approx(expected[place], abs=0.051) for place in told)
-    asked = r"by ([\d]+), ([\d]+) and ([\d]+) % of plain training's squared error"
+    asked = r"through bias, (\d+), (\d+) and (\d+) % of plain training's squared error"
     said = [int(number) for number in re.search(asked, bullets).groups()]
     assert said == [round(expected["UT", layers][0]) for layers in ("3", "5", "7")]
+
+
+def test_what_stopping_early_gains_is_what_its_tables_tell(bullets: str) -> None:
+    findings = (readme.ROOT / "docs/findings.md").read_text().split("## Stopped early")[1]
+    lines = [line.strip("| ").split(" | ") for line in findings.split("\n## ")[0].splitlines() if line[:1] == "|"]
+    told = {
+        tuple(line[0].split(", ")): [float(cell.removesuffix(" %")) for cell in line[1:]] for line in lines[2:]
+    }
+    expected = {}
+    for model, run in PARTS.items():
+        rows = pd.read_csv(readme.ROOT / "data/evidence" / run / "stopped.csv")
+        for layers in (3, 5, 7):
+            ends = (
+                select(rows, arm="unconstrained", layer=layers - 1),
+                select(rows, arm="constrained", layer=layers),
+            )
+            own = [select(end, layers=layers).iloc[0] for end in ends]
+            expected[model, f"{layers}"] = [100 * x for end in own for x in (end["gain_out"], -end["gain_in"])]
+    assert told.keys() == expected.keys()
+    assert all(told[place] == pytest.approx(expected[place], abs=0.051) for place in told)
+    three, five, seven = (expected["UT", layers] for layers in ("3", "5", "7"))
+    number = r"([\d.]+)"
+    asked = (
+        f"gains {number} and {number} % above the noise of training over its own last layer, "
+        f"at a price of {number} and {number} %, where constraints lose {number} and {number} % at {number} and "
+        f"{number} .*better trade: {number} % at {number}, for {number} at {number}"
+    )
+    said = [float(number.rstrip(".")) for number in re.search(asked, bullets).groups()]
+    pairs = [[sign * own[place] for own in (five, seven)] for place, sign in ((0, 1), (1, 1), (2, -1), (3, 1))]
+    assert said == pytest.approx([*np.ravel(pairs), three[2], three[3], three[0], three[1]], abs=0.051)
 
 
 def _in_parts(run: Path) -> pd.DataFrame:
