@@ -57,6 +57,7 @@ def test_a_finished_run_is_published_whole(project: Path, params: Params, made_u
             "shifts",
             "transfer",
             "kinds",
+            "stopped",
             "controls",
             "levels",
             "scores",

@@ -43,7 +43,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     without rows of video."""
     curves.required(results, "evaluate_video", experiment="video")
     cells = shown(controls.trained_cells(results, params), params)
-    told = {name: label for name, label in SHOWN.items() if cells[name].notna().any()}
+    told = {name: label for name, label in SHOWN.items() if name not in PARTS or cells[name].notna().any()}
     figure, grid = style.panels(len(told) // 2, 2, style.TEXT, 1.5 * len(told))
     panels = dict(zip(told, chain(*grid), strict=True))
     depths = dict(zip(sorted(cells["layers"].unique()), cycle(style.PALETTE), strict=False))
