@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from descent.analysis.select import select
-from descent.figures.beyond import fig_bias
+from descent.analysis.summary import sound
+from descent.figures.beyond import fig_bias, fig_stopped
 from descent.figures.parts import catalogue
 from tests.fakes.results import change, fake_params, fake_results
 
@@ -36,7 +37,7 @@ def test_a_seed_that_lost_a_cell_is_left_out_of_both_arms() -> None:
     results = fake_results(PARAMS)
     alone = results[~((results["seed"] == 1) & (results["layers"] == 3))].reset_index(drop=True)
     change(results, 1.0, **PLACE, arm="unconstrained", seed=1, metric="diverged")
-    both = (fig_bias.apart(fig_bias._sound(select(rows, **PLACE), PARAMS), 3, PARAMS) for rows in (results, alone))
+    both = (fig_bias.apart(sound(select(rows, **PLACE), PARAMS), 3, PARAMS) for rows in (results, alone))
     lost, without = both
     assert len(lost) and lost.equals(without)
 
@@ -46,3 +47,11 @@ def test_without_parts_it_is_left_out() -> None:
     assert catalogue.left_out(fig_bias, PARAMS, results) == ""
     older = results[~results["metric"].isin(list(fig_bias.PARTS))]
     assert catalogue.left_out(fig_bias, PARAMS, older) == fig_bias.NONE
+
+
+def test_where_every_seed_lost_a_cell_nothing_is_drawn() -> None:
+    results = fake_results(PARAMS)
+    change(results, 1.0, experiment="video", arm="constrained", metric="diverged")
+    for figure in (fig_bias.render(results, PARAMS), fig_stopped.render(results, PARAMS)):
+        (axes,) = figure.axes
+        assert not [line for line in axes.lines if len(line.get_xdata()) > 2]

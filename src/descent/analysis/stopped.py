@@ -8,16 +8,14 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis.controls import over_seeds
-from descent.analysis.keys import SETTING
-from descent.analysis.lost import truth
+from descent.analysis.keys import PAIR, SETTING
 from descent.analysis.select import TRAINED, in_distribution, measured, select, whole_sweep
-from descent.analysis.summary import cells_table
+from descent.analysis.summary import sound
 from descent.config import Params
 
 TASK = "video"
 GAINS = ["gain_in", "gain_out"]
 BY = [*SETTING, "arm", "layer"]
-PAIR = [*SETTING, "seed"]
 
 
 def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
@@ -28,12 +26,8 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     last layer / RMSE of this layer), of the baseline cell with the same seed; seeds of which an arm diverged are
     left out. Empty where there are no such cells.
     """
-    own = select(results, experiment=TASK)
-    own = measured(own[own["arm"].isin(params.comparison.arms)])
-    cells = cells_table(own, params)
-    lost = pd.MultiIndex.from_frame(cells.loc[truth(cells["diverged"]), PAIR])
+    own = measured(sound(select(results, experiment=TASK), params))
     losses = select(own, metric="loss", split="test", shift=TRAINED, tested="", bin=0.0)
-    losses = losses[~pd.MultiIndex.from_frame(losses[PAIR]).isin(lost)]
     if losses.empty:
         return pd.DataFrame(columns=[*BY, *GAINS])
     gammas = params.video.evaluation.gammas

@@ -121,6 +121,18 @@ def pairs(cells: pd.DataFrame, column: str, comparison: Comparison, by: Sequence
     return wide.set_axis(["ours", "baseline"], axis=1)
 
 
+def sound(results: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The rows of the two arms of the comparison, less those of a setting and seed of which a cell diverged.
+
+    Args:
+        results: of one experiment.
+    """
+    rows = results[results["arm"].isin(params.comparison.arms)]
+    cells = cells_table(rows, params)
+    lost = pd.MultiIndex.from_frame(cells.loc[truth(cells["diverged"]), PAIR])
+    return rows[~pd.MultiIndex.from_frame(rows[PAIR]).isin(lost)]
+
+
 def _quality(known: pd.DataFrame, params: Params) -> dict[str, pd.Series]:
     """What is measured on the output of a denoiser, by CELL."""
     rmse, most = sweep(known, "rmse", params), max(params.video.evaluation.gammas)
@@ -136,7 +148,7 @@ def _quality(known: pd.DataFrame, params: Params) -> dict[str, pd.Series]:
         **{name: mean(sweep(known, metric, params), over=["gamma"]) for name, metric in means.items()},
         "longest_step": _largest(select(known, metric="step_length")),
         "bias_at_eps": mean(at_eps(select(known, metric="rmse_bias"))),
-        "variance_at_most": mean(whole_sweep(select(known, metric="rmse_variance"), "rmse_variance", [most])),
+        "variance_at_most": mean(whole_sweep(known, "rmse_variance", [most])),
     }
 
 

@@ -3,9 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from descent.analysis.lost import truth
-from descent.analysis.select import select
-from descent.analysis.summary import cells_table
+from descent.analysis.summary import sound
 from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, style
@@ -29,10 +27,10 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     dataset, model = curves.choice(params.video, DATASET, MODEL)
     place = {"experiment": "video", "dataset": dataset, "model": model, "eps": headline(params, "video")}
     rows = curves.required(results, "evaluate_video", **place)
-    rows = _sound(rows, params)
+    rows = sound(rows, params)
     depths = sorted(rows["layers"].unique().tolist())
-    figure, grid = style.panels(1, len(depths), style.TEXT, 2.6, sharey=True)
-    for layers, axes in zip(depths, grid[0], strict=True):
+    figure, grid = style.panels(1, max(1, len(depths)), style.TEXT, 2.6, sharey=True)
+    for layers, axes in zip(depths, grid[0], strict=False):
         axes.axhline(0, color=style.GREY, linewidth=0.8, zorder=0)
         for (name, points), color in zip(apart(rows, layers, params).items(), style.PALETTE, strict=False):
             look = {"color": "black", "linewidth": 1.0} if name == WHOLE else {"color": color, "marker": "o"}
@@ -63,13 +61,3 @@ def apart(rows: pd.DataFrame, layers: int, params: Params) -> pd.DataFrame:
     )
     difference = 100 * (ours - baseline).div(baseline.sum(axis=1, skipna=False), axis=0)
     return difference.assign(**{WHOLE: difference.sum(axis=1, skipna=False)})
-
-
-def _sound(rows: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """The rows of the parts, less those of seeds and depths of which a cell of the two arms diverged."""
-    cells = cells_table(rows, params)
-    lost = cells[truth(cells["diverged"]) & cells["arm"].isin(params.comparison.arms)]
-    key = ["layers", "seed"]
-    gone = pd.MultiIndex.from_frame(rows[key]).isin(pd.MultiIndex.from_frame(lost[key]))
-    own = select(rows[~gone], split="test")
-    return own[own["metric"].isin(list(PARTS))]
