@@ -122,9 +122,8 @@ class Made:
         self._scores(cell, "descending", float(ours), noise=0.0)
         self._add(cell, "test_items", 40, cell["eps"], depth)
         told = {"diverged": 0, "epoch": 5, "lr": 0.001, "parameters": parameters, "feasible": float(ours)}
-        told |= (
-            {"active": 1, "alpha": 0.1, "rho": 1.0, "dual_lr": 0.01, "multiplier_oscillation": 0.0} if ours else {}
-        )
+        ascent = {"active": 1, "multiplier_oscillation": 0.0, "slackness": 0.04}
+        told |= ascent | {"alpha": 0.1, "rho": 1.0, "dual_lr": 0.01} if ours else {}
         for metric, value in told.items():
             self._add(cell, metric, value, cell["eps"], depth, "validation")
         if cell["dataset"] in CHANCE:

@@ -2,11 +2,12 @@
 
 from descent.analysis.preconditions import UNKNOWN_SIZE
 
-# by a part of the sentences of preconditions, enforced, learned and tuning; the first that fits
+# by a part of the sentences of preconditions, enforced, solved, learned and tuning; the first that fits
 BRIEF = {
     "are feasible on validation data": "constraints do not hold",
     "must have both": "constraints do not hold",
     "whether the constraints were active": "constraints not recorded",
+    "complementary slackness": "constraints not solved",
     "no study of twice": "not trained for longer",
     "are missing": "not trained for longer",
     "diverged in twice": "diverged when trained for longer",
@@ -29,6 +30,6 @@ BRIEF = {
 
 
 def in_brief(why: str) -> str:
-    """What failed in a few words, of the sentences of P3 to P6 and P8; any other stays as it is."""
+    """What failed in a few words, of the sentences of P3 to P6, P8 and P9; any other stays as it is."""
     told = [next((words for part, words in BRIEF.items() if part in said), said) for said in why.split("; ")]
     return ", ".join(dict.fromkeys(told))

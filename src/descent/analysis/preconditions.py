@@ -1,8 +1,8 @@
-"""What must hold before a claim is judged (P1-P8): each a function that returns one sentence why not, or nothing.
+"""What must hold before a claim is judged (P1-P9): each a function that returns one sentence why not, or nothing.
 
-P3 to P5 are asked of each model on each data set, P6 and P8 of each model: where one fails, the model is left out
-of the claim there. They look at cells and not at effects, so that leaving out does not
-choose among results. P1, P2 and P7 are asked of the claim.
+P3 to P5 and P9 are asked of each model on each data set, P6 and P8 of each model: where one fails, the model is
+left out of the claim there. They look at cells and not at effects, so that leaving out does not choose among
+results. P1, P2 and P7 are asked of the claim.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +19,7 @@ from descent.analysis.keys import PAIR, PLACE, SEEDLESS, VARIANT, tuples
 from descent.analysis.learned import learned
 from descent.analysis.lost import truth
 from descent.analysis.select import select
+from descent.analysis.solved import solved
 from descent.analysis.trials import HYPERPARAMETERS
 from descent.components import TASKS
 from descent.study import LONGER
@@ -45,7 +46,7 @@ def of_pairs(claim: Claim, pairs: pd.DataFrame) -> str:
 
 
 def failed_by_place(case: Case) -> dict[tuple[str, str], str]:
-    """Why the claim leaves out a model on a data set (P3 to P6, P8), by PLACE; empty where it does not."""
+    """Why the claim leaves out a model on a data set (P3 to P6, P8, P9), by PLACE; empty where it does not."""
     found = {}
     for model, own in case.pairs.groupby("model", sort=False):
         of_model = _asked(replace(case, pairs=own), OF_MODEL)
@@ -183,5 +184,5 @@ def _absent(case: Case) -> str:
     return f"{NOTHING}: no such model whose arms have {'equal' if case.claim.capacity else 'different'} capacity"
 
 
-OF_PLACE = (enforced, plateau, learned)
+OF_PLACE = (enforced, solved, plateau, learned)
 OF_MODEL = (tried, equal_arms)
