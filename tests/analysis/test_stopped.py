@@ -6,11 +6,13 @@ import pytest
 
 from descent.analysis import stopped
 from descent.analysis.select import select
+from descent.components import TASKS
 from tests.fakes.results import change, fake_params, fake_results
 
 PARAMS = fake_params(
     {"video.datasets": ["ucsd"], "video.models": ["ut"], "studies": [], "profiles.demo.video.seeds": [0, 1]}
 )
+NO_SEARCH = {"studies": []}
 EPS = {"eps": 0.13, "layers": 3}
 PLAIN = {0: 8.0, 1: 2.0, 2: 1.1, 3: 1.0}  # of plain training by layer, times what test noise does
 OURS = {0: 9.0, 1: 5.0, 2: 2.0, 3: 1.5}
@@ -50,5 +52,21 @@ def test_a_seed_that_lost_a_cell_counts_in_neither_arm(results: pd.DataFrame) ->
     assert set(found["arm"]) == {"constrained", "unconstrained"} and (found["gain_out_seeds"] == 1).all()
 
 
-def test_without_video_there_is_no_row(results: pd.DataFrame) -> None:
-    assert stopped.table(results[results["experiment"] != "video"], PARAMS).empty
+def test_of_texts_a_gain_is_the_difference_of_accuracies_to_the_baselines_last_layer() -> None:
+    params = fake_params({"text.datasets": ["imdb"], "text.models": ["distilbert"]} | NO_SEARCH)
+    table = fake_results(params)
+    rows = select(table, experiment="text", metric="accuracy", split="test", shift="gaussian", bin=0.0)
+    depth, arm = rows["layers"].max(), rows["arm"] == "constrained"
+    more = 0.1 * arm - 0.02 * (depth - rows["layer"]) * (1 + (rows["gamma"] > rows["eps"]))
+    table.loc[rows.index, "value"] = 0.5 + 0.1 * rows["seed"] + more
+    found = select(stopped.table(table, params), dataset="imdb", layers=depth, eps=rows["eps"].min())
+    found = found.set_index(["arm", "layer"])
+    for back in range(int(depth) + 1):
+        for name, ours in (("unconstrained", 0.0), ("constrained", 0.1)):
+            told = found.loc[name, depth - back]
+            assert (told["gain_in"], told["gain_out"]) == pytest.approx((ours - 0.02 * back, ours - 0.04 * back))
+
+
+def test_without_the_grids_cells_there_is_no_row(results: pd.DataFrame) -> None:
+    studies = results[~results["experiment"].isin(TASKS)]
+    assert stopped.table(studies, PARAMS).empty

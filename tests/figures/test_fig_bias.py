@@ -9,9 +9,8 @@ from descent.figures.beyond import fig_bias, fig_stopped
 from descent.figures.parts import catalogue
 from tests.fakes.results import change, fake_params, fake_results
 
-PARAMS = fake_params(
-    {"video.datasets": ["ucsd"], "video.models": ["dust"], "studies": [], "profiles.demo.video.seeds": [0, 1]}
-)
+ONE = {"video.datasets": ["ucsd"], "video.models": ["dust"], "studies": [], "profiles.demo.video.seeds": [0, 1]}
+PARAMS = fake_params(ONE)
 PLACE = {"experiment": "video", "dataset": "ucsd", "model": "dust", "layers": 3, "eps": 0.13}
 
 
@@ -50,8 +49,9 @@ def test_without_parts_it_is_left_out() -> None:
 
 
 def test_where_every_seed_lost_a_cell_nothing_is_drawn() -> None:
-    results = fake_results(PARAMS)
+    params = fake_params(ONE | {"text.datasets": [], "lm.datasets": []})
+    results = fake_results(params)
     change(results, 1.0, experiment="video", arm="constrained", metric="diverged")
-    for figure in (fig_bias.render(results, PARAMS), fig_stopped.render(results, PARAMS)):
+    for figure in (fig_bias.render(results, params), fig_stopped.render(results, params)):
         (axes,) = figure.axes
         assert not [line for line in axes.lines if len(line.get_xdata()) > 2]

@@ -10,42 +10,62 @@ from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, style
 
+TASKS = ("video", "text", "lm")
+DATASETS = {"video": "ucsd", "text": "imdb", "lm": "alpaca"}  # the paper's Figures 7, 1 and 6
+MODELS = {"video": "dust", "text": "roberta", "lm": "causal_lm"}
+UNIT = {"video": "%", "text": "points", "lm": "points"}
 TITLE = "Stopped early"
 CAPTION = """
 Ours, not the paper's. Each arm's answers after every layer: what they pay up to the noise of training (across)
-and gain above it (up), both in percent of ln RMSE against the last layer of plain training, which is at zero. A
-number is the layer. Large: the last one, with 95 % intervals of its gain over seeds. Up and left is better. At
-the headline training level, one panel per depth; what costs more than twice what the constraints do is not shown.
+and gain above it (up), against the last layer of plain training, which is at zero: of video in percent of ln RMSE,
+of texts and language models in points of accuracy. A number is the layer. Large: the last one, with 95 %
+intervals of its gain over seeds. Up and left is better. At the headline training level, one panel per depth; what
+costs more than twice what the constraints do, and more than 15, is not shown.
 """
-DATASET, MODEL = "ucsd", "dust"  # of the paper's Figure 7
-PARAMETERS = ["eps", "arms", "comparison", "objectives.${ours}", "profiles.${profile}.video"]
-LEAST = 15.0  # percent of price that every panel shows
+PARAMETERS = ["eps", "text.eps", "lm.eps", "arms", "comparison", "objectives.${ours}"]
+LEAST = 15.0  # percent or points of price that every panel shows
+COLUMNS = 3
 
 
 def render(results: pd.DataFrame, params: Params) -> Figure:
-    """Gain against price by layer, for DUST on UCSD (or the first in use). Raises UserError without its rows."""
-    dataset, model = curves.choice(params.video, DATASET, MODEL)
-    place = {"dataset": dataset, "model": model, "eps": headline(params, "video")}
-    rows = curves.required(results, "evaluate_video", experiment="video", **place)
-    found = stopped.table(rows, params)
-    depths = sorted(found["layers"].unique().tolist())
-    figure, grid = style.panels(1, max(1, len(depths)), style.TEXT, 2.8)
-    for layers, axes in zip(depths, grid[0], strict=False):
-        own = select(found, layers=layers)
-        ours = select(own, arm=params.comparison.ours, layer=layers)["gain_in"]
-        most = max(LEAST, *(-200 * ours))
-        for arm in params.comparison.arms:
-            _path(axes, select(own, arm=arm), arm, most)
-        axes.axhline(0, color=style.GREY, linewidth=0.8, zorder=0)
-        axes.axvline(0, color=style.GREY, linewidth=0.8, zorder=0)
-        axes.set(title=curves.of_setting(model, dataset, layers), xlabel="price up to the noise of training, %")
-    grid[0][0].set_ylabel("gain above it, %")
+    """Gain against price by layer, a data set and model of every task in use (of the paper's, or the first).
+    Raises UserError without rows of one."""
+    shown = [(task, own) for task in params.tasks for own in _by_depth(results, params, task)]
+    columns = min(COLUMNS, max(1, len(shown)))
+    rows = -(-max(1, len(shown)) // columns)
+    figure, grid = style.panels(rows, columns, style.TEXT, 2.6 * rows + 0.2)
+    places = [axes for row in grid for axes in row]
+    for axes, (task, own) in zip(places, shown, strict=False):
+        _panel(axes, task, own, params.comparison.ours)
+    for axes in places[len(shown) :]:
+        axes.set_axis_off()
     style.legend(figure)
     return figure
 
 
-def _path(axes: Axes, own: pd.DataFrame, arm: str, most: float) -> None:
-    own = own[-100 * own["gain_in"] <= most].sort_values("layer")
+def _by_depth(results: pd.DataFrame, params: Params, task: str) -> list[pd.DataFrame]:
+    dataset, model = curves.choice(params.section(task), DATASETS[task], MODELS[task])
+    place = {"dataset": dataset, "model": model, "eps": headline(params, task)}
+    rows = curves.required(results, f"evaluate_{task}", experiment=task, **place)
+    return [own for _, own in stopped.table(rows, params).groupby("layers")]
+
+
+def _panel(axes: Axes, task: str, own: pd.DataFrame, ours: str) -> None:
+    ends = select(own[own["layer"] == own["layers"]], arm=ours)["gain_in"]
+    most = max(LEAST, *(-200 * ends))
+    for arm, path in own.groupby("arm", sort=False):
+        _path(axes, path[-100 * path["gain_in"] <= most].sort_values("layer"), str(arm))
+    axes.axhline(0, color=style.GREY, linewidth=0.8, zorder=0)
+    axes.axvline(0, color=style.GREY, linewidth=0.8, zorder=0)
+    one = own.iloc[0]
+    axes.set(
+        title=curves.of_setting(one["model"], one["dataset"], int(one["layers"])),
+        xlabel=f"price up to the noise of training, {UNIT[task]}",
+        ylabel=f"gain above it, {UNIT[task]}",
+    )
+
+
+def _path(axes: Axes, own: pd.DataFrame, arm: str) -> None:
     price, gain = -100 * own["gain_in"], 100 * own["gain_out"]
     look = {"color": style.color(arm), "linestyle": style.dashes(arm)}
     axes.plot(price, gain, marker="o", markersize=3, label=style.name(arm), **look)
