@@ -131,7 +131,7 @@ def _told(model: str, run: str) -> dict[str, object]:
     }
 
 
-def test_what_a_tighter_start_is_worth_is_what_its_tables_tell(bullets: str) -> None:
+def test_what_a_tighter_start_is_worth_is_what_its_tables_tell() -> None:
     root = readme.ROOT / "data/evidence"
     findings = (readme.ROOT / "docs/findings.md").read_text().replace("$", "")
     lines = [line for line in findings.splitlines() if line.startswith("| SOAP") or line.startswith("| behind")]
@@ -145,10 +145,6 @@ def test_what_a_tighter_start_is_worth_is_what_its_tables_tell(bullets: str) -> 
     own = pd.read_csv(root / TIGHTER[0] / "controls.csv").set_index(["arm", "varied"]).loc["constrained", 0.0]
     interval = [[sign * own[f"gain_{side}{end}"] for end in ends] for sign, side, ends in SIDES]
     assert without[1:3] == [_told_as(*three) for three in interval]
-    dear, behind = (line[1].split(" %")[0] for line in (without, adam))
-    assert f"a price of {tighter[1]} instead of {dear} ({behind} behind the verdicts)" in bullets
-    lost = [line[2].split(" %")[0].removeprefix("-") for line in (tighter, without)]
-    assert re.search(rf"training of {lost[0]} % \([\d. to]+\)\*?\*? instead of {lost[1]}\*\*", bullets)
     at_most = [pd.read_csv(root / run / "levels.csv") for run in ("small-0e05c208", TIGHTER[0])]
     at_most = [select(own, experiment="video", arm="constrained", layers=7, gamma=0.6) for own in at_most]
     assert [float(line[3].removesuffix(" %")) for line in (adam, tighter)] == [

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from descent.analysis import stopped
 from descent.analysis.select import select
+from descent.analysis.wording import unit_of
 from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, style
@@ -13,7 +14,6 @@ from descent.figures.parts import curves, style
 TASKS = ("video", "text", "lm")
 DATASETS = {"video": "ucsd", "text": "imdb", "lm": "alpaca"}  # the paper's Figures 7, 1 and 6
 MODELS = {"video": "dust", "text": "roberta", "lm": "causal_lm"}
-UNIT = {"video": "%", "text": "points", "lm": "points"}
 TITLE = "Stopped early"
 CAPTION = """
 Ours, not the paper's. Each arm's answers after every layer: what they pay up to the noise of training (across)
@@ -60,8 +60,8 @@ def _panel(axes: Axes, task: str, own: pd.DataFrame, ours: str) -> None:
     one = own.iloc[0]
     axes.set(
         title=curves.of_setting(one["model"], one["dataset"], int(one["layers"])),
-        xlabel=f"price up to the noise of training, {UNIT[task]}",
-        ylabel=f"gain above it, {UNIT[task]}",
+        xlabel=f"price up to the noise of training, {unit_of(task)}",
+        ylabel=f"gain above it, {unit_of(task)}",
     )
 
 
