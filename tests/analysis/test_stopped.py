@@ -43,6 +43,8 @@ def test_gains_are_half_the_logarithm_of_the_ratio_to_the_baselines_last_layer(r
             assert (told["gain_in"], told["gain_out"]) == pytest.approx((inside, outside))
             assert (told["gain_out_low"], told["gain_out_high"]) == pytest.approx((outside, outside))
             assert told["gain_in_seeds"] == 2
+            ours = -np.log(OURS[3]) / 2
+            assert (told["ahead_in"], told["ahead_out"]) == pytest.approx((inside - ours, outside - ours))
 
 
 def test_a_seed_that_lost_a_cell_counts_in_neither_arm(results: pd.DataFrame) -> None:

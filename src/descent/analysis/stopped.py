@@ -9,28 +9,28 @@ import pandas as pd
 
 from descent.analysis.controls import over_seeds
 from descent.analysis.keys import PAIR, SETTING
-from descent.analysis.select import TRAINED, in_distribution, measured, select, whole_sweep
+from descent.analysis.select import TRAINED, in_distribution, last_layer, measured, select, whole_sweep
 from descent.analysis.summary import best_of_search, sound
 from descent.components import TASKS
 from descent.config import Params
 
 METRIC = {"video": "loss", "text": "accuracy", "lm": "accuracy"}
-GAINS = ["gain_in", "gain_out"]
+GAINS, AHEAD = ["gain_in", "gain_out"], ["ahead_in", "ahead_out"]
 BY = [*SETTING, "arm", "layer"]
 
 
 def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """Of the grid's cells of both arms, stopped at each layer: BY, and over seeds the mean of `gain_in` and
-    `gain_out`, each with Student's interval (`_low`, `_high`) and its `_seeds`.
+    """Of the grid's cells of both arms, stopped at each layer: BY, and over seeds the means of `gain_in`,
+    `gain_out`, `ahead_in` and `ahead_out`, each with Student's interval (`_low`, `_high`) and its `_seeds`.
 
     A gain is the mean over the swept levels of test noise up to eps, or above it, of ln(RMSE of the baseline's
     last layer / RMSE of this layer), of texts and language models of the difference of the accuracies (this
-    layer's less that one's), of the baseline cell with the same seed; seeds of which an arm diverged are left out.
-    Empty where there are no such cells.
+    layer's less that one's), of the baseline cell with the same seed; what it is ahead, the same of our arm's last
+    layer in place of that one. Seeds of which an arm diverged are left out. Empty where there are no such cells.
     """
     tables = [_of_task(results, params, task) for task in TASKS]
     whole = [found for found in tables if len(found)]
-    return pd.concat(whole, ignore_index=True) if whole else pd.DataFrame(columns=[*BY, *GAINS])
+    return pd.concat(whole, ignore_index=True) if whole else pd.DataFrame(columns=[*BY, *GAINS, *AHEAD])
 
 
 def _of_task(results: pd.DataFrame, params: Params, task: str) -> pd.DataFrame:
@@ -46,6 +46,8 @@ def _of_task(results: pd.DataFrame, params: Params, task: str) -> pd.DataFrame:
     sides = {"gain_in": scores[inside], "gain_out": scores[~inside]}
     found = pd.DataFrame({name: side.groupby([*BY, "seed"])["value"].mean() for name, side in sides.items()})
     found = found.reset_index()
-    whole = select(found[found["layer"] == found["layers"]], arm=params.comparison.baseline).set_index(PAIR)
-    found[GAINS] -= whole[GAINS].reindex(pd.MultiIndex.from_frame(found[PAIR])).to_numpy()
-    return over_seeds(found, GAINS, by=BY)
+    last, pairs = last_layer(found).set_index(PAIR), pd.MultiIndex.from_frame(found[PAIR])
+    ours, plain = (select(last, arm=arm)[GAINS].reindex(pairs).to_numpy() for arm in params.comparison.arms)
+    found[AHEAD] = found[GAINS] - ours
+    found[GAINS] -= plain
+    return over_seeds(found, [*GAINS, *AHEAD], by=BY)
