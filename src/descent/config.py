@@ -53,6 +53,11 @@ class Params(Declared):
         return [(task, model) for task in self.tasks for model in self.section(task).models]
 
     @property
+    def places(self) -> list[tuple[str, str, str]]:
+        """Each model in use on each data set in use: task, data set, model."""
+        return [(task, name, model) for task, model in self.models_in_use for name in self.section(task).datasets]
+
+    @property
     def enforcing(self) -> list[str]:
         """The arms in use that hold their cells to constraints; comparison.ours first, where it does."""
         arms = [arm for arm in self.arms if self.components["arms"][arm]["ENFORCES"]]

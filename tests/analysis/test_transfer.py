@@ -9,8 +9,6 @@ from descent.analysis import transfer
 from descent.analysis.select import TRAINED, TRANSFER, select
 from descent.cells import headline
 from descent.config import Params
-from descent.errors import UserError
-from descent.published import of_results
 from tests.fakes.results import INTENSITY, change, fake_results
 
 NAMES = {"avenue", "ucsd", "shanghaitech"}
@@ -64,17 +62,11 @@ def test_a_cell_that_diverged_scores_as_the_zero_map_on_what_it_is_tested_on(par
         assert other == INTENSITY[tested]
 
 
-def test_what_is_published_is_the_matrix_of_the_headline_level(params: Params) -> None:
+def test_the_matrix_is_of_the_headline_level_alone(params: Params, rows) -> None:
     every = fake_results(params)
     assert select(every, experiment="video")["eps"].nunique() > 2, "other levels are there"
-    found, alone = of_results.transferred(every, params), transfer.of_headline(every, params)
-    assert set(alone["eps"]) == {headline(params, "video"), 0.0} and "zero" in set(alone["arm"])
-    pd.testing.assert_frame_equal(found, transfer.matrix(alone, params))
+    found = transfer.matrix(every, params)
+    pd.testing.assert_frame_equal(found, transfer.matrix(rows, params))
     assert found["rmse"].notna().all() and list(found) == transfer.COLUMNS
-    none = of_results.transferred(every[every["shift"] != TRANSFER], params)
+    none = transfer.matrix(every[every["shift"] != TRANSFER], params)
     assert none.empty and list(none) == transfer.COLUMNS
-
-
-def test_cells_of_several_training_levels_are_refused(params: Params) -> None:
-    with pytest.raises(UserError, match="'eps'"):
-        transfer.matrix(fake_results(params), params)

@@ -22,13 +22,9 @@ REAL = {"profile": "small"}
 NONE = pd.DataFrame(columns=scorecard.BY_MODEL)
 
 
-def drawn(
-    monkeypatch: pytest.MonkeyPatch, params: Params, rows: pd.DataFrame, models: pd.DataFrame = NONE
-) -> tuple[list[Axes], list[str]]:
+def drawn(params: Params, rows: pd.DataFrame, models: pd.DataFrame = NONE) -> tuple[list[Axes], list[str]]:
     """The panels of the claims, and all words."""
-    monkeypatch.setattr(scorecard, "with_models", lambda *_: (rows, models))
-    results = pd.DataFrame({"profile": [params.profile]})
-    figure = fig_forest.render(results, params)
+    figure = fig_forest.forest(rows, models, params)
     return figure.axes[::2], [text.get_text() for text in figure.findobj(Text) if text.get_text()]
 
 
@@ -42,8 +38,8 @@ def markers(axes: Axes, sign: str) -> list[tuple[float, float]]:
     return [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in lines]
 
 
-def test_estimates_intervals_and_the_papers_values_stand_at_their_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    panels, words = drawn(monkeypatch, fake_params(REAL), card())
+def test_estimates_intervals_and_the_papers_values_stand_at_their_claims() -> None:
+    panels, words = drawn(fake_params(REAL), card())
     middle = 0.5 * fig_forest.CLAIM
     ours = [markers(axes, "o") for axes in panels]
     assert ours == [[pytest.approx((2.0, middle))], [pytest.approx((0.1, middle))], []], "the last was not tested"
@@ -57,19 +53,19 @@ def test_estimates_intervals_and_the_papers_values_stand_at_their_claims(monkeyp
     assert not [word for word in words if "synthetic" in word]
 
 
-def test_the_exploratory_claims_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, words = drawn(monkeypatch, fake_params(REAL), card())
+def test_the_exploratory_claims_are_left_out() -> None:
+    _, words = drawn(fake_params(REAL), card())
     assert not [word for word in words if "depth" in word]
 
 
-def test_synthetic_data_are_named_at_every_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_synthetic_data_are_named_at_every_claim() -> None:
     rows = card().assign(verdict="not tested")
-    panels, words = drawn(monkeypatch, fake_params(), rows)
+    panels, words = drawn(fake_params(), rows)
     assert words.count("not tested (synthetic)") == 3 and not [axes for axes in panels if markers(axes, "o")]
 
 
-def test_a_missing_interval_is_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    panels, _ = drawn(monkeypatch, fake_params(REAL), card().assign(low=np.nan, high=np.nan))
+def test_a_missing_interval_is_no_bar() -> None:
+    panels, _ = drawn(fake_params(REAL), card().assign(low=np.nan, high=np.nan))
     assert [len(markers(axes, "o")) for axes in panels] == [1, 1, 0]
     assert not [segment for axes in panels for segment in segments(axes)]
 
@@ -85,16 +81,14 @@ def test_no_rows_no_figure() -> None:
         fig_forest.render(fake_results(fake_params()).iloc[:0], fake_params())
 
 
-def test_each_model_stands_below_its_claim_and_is_hollow_where_it_is_left_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_each_model_stands_below_its_claim_and_is_hollow_where_it_is_left_out() -> None:
     both = {"claim": "video_ood", "low": 0.0, "high": 0.02, "unit": "percent", "datasets": "avenue, ucsd"}
     rows = [
         both | {"model": "ut", "estimate": 0.01, "why": ""},
         both | {"model": "dust", "estimate": 0.015, "why": "P4"},
     ]
     made = pd.DataFrame(rows, columns=scorecard.BY_MODEL)
-    (axes, *others), words = drawn(monkeypatch, fake_params(REAL), card(), made)
+    (axes, *others), words = drawn(fake_params(REAL), card(), made)
     assert not [panel for panel in others if markers(panel, "s")], "below its own claim"
     first, second = fig_forest.CLAIM + fig_forest.MODEL * np.array([0.5, 1.5])
     assert np.array(markers(axes, "s")) == pytest.approx(np.array([(1.0, first), (1.5, second)]))
@@ -104,13 +98,13 @@ def test_each_model_stands_below_its_claim_and_is_hollow_where_it_is_left_out(
     assert {"UT (Avenue, UCSD)", "DUST (Avenue, UCSD)"} <= set(words)
 
 
-def test_a_claim_of_one_model_names_it_and_has_no_row_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_of_one_model_names_it_and_has_no_row_for_it() -> None:
     row = {"claim": "video_ood", "low": 0.0, "high": 0.02, "unit": "percent", "model": "ut", "estimate": 0.01}
     row |= {"datasets": "ucsd"}
     models = pd.DataFrame([row | {"why": ""}], columns=scorecard.BY_MODEL)
-    (axes, *_), words = drawn(monkeypatch, fake_params(REAL), card(), models)
+    (axes, *_), words = drawn(fake_params(REAL), card(), models)
     assert not markers(axes, "s") and any(text.endswith(",\nUT") for text in words)
-    (axes, *_), words = drawn(monkeypatch, fake_params(REAL), card(), models.assign(why="P4"))
+    (axes, *_), words = drawn(fake_params(REAL), card(), models.assign(why="P4"))
     assert len(markers(axes, "s")) == 1 and "UT (UCSD)" in words, "what is left out keeps its reason"
 
 

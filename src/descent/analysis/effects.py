@@ -26,7 +26,8 @@ from descent.cells import headline
 from descent.config import Params
 
 COLUMNS = ["claim", "dataset", "model", "layers", "eps", "varied", "seed", "resample", "effect"]
-Where = Literal["in", "out_of"]
+Where = Literal["in", "out_of", "shifts"]
+SCORES = {"video": ("log_rmse", -1), "text": ("accuracy", 1), "lm": ("accuracy", 1)}  # and which way is better
 Measure = Callable[[Evidence], pd.DataFrame]  # index PAIR (and `varied`), a column for each resample
 
 
@@ -54,13 +55,19 @@ def as_pairs(table: pd.DataFrame) -> pd.DataFrame:
     return rows.astype({"resample": int, "effect": float})
 
 
-def _video(where: Where, sign: int, inputs: str, alike: bool = True) -> Measure:
-    """The gain (sign 1) or cost (-1) at the headline level, of the models on such inputs and of such capacity."""
+def _gain(task: str, where: Where, sign: int = 1, inputs: str = "patches", alike: bool = True) -> Measure:
+    """The gain (sign 1) or cost (-1) at the headline level; of video of the models on such inputs and of such
+    capacity. Under shifts that training has not seen it is the mean over the levels of those that tell."""
+    name, better = SCORES[task]
 
     def measure(evidence: Evidence) -> pd.DataFrame:
-        table = evidence.by_cell("video", f"log_rmse_{where}_distribution")
-        ours, theirs = evidence.arms(of(table, evidence.models(inputs, alike), headline(evidence.params, "video")))
-        return sign * (theirs - ours)
+        if where == "shifts":
+            table = evidence.under_shifts(task, name, telling.by_model(evidence, task))
+        else:
+            table = evidence.by_cell(task, f"{name}_{where}_distribution")
+        models = evidence.models(inputs, alike) if task == "video" else None
+        ours, theirs = evidence.arms(of(table, models, headline(evidence.params, task)))
+        return sign * (ours - theirs if better > 0 else theirs - ours)
 
     return measure
 
@@ -72,14 +79,6 @@ def _video_wins(evidence: Evidence) -> pd.DataFrame:
     table = cells.assign(**{"0": rmse}).set_index([*PAIR, "arm", "varied"])[["0"]].set_axis([0], axis=1)
     ours, theirs = evidence.arms(of(table, evidence.models("patches")))
     return np.log(theirs / ours)
-
-
-def _video_shifts(evidence: Evidence) -> pd.DataFrame:
-    """The gain at the headline level under shifts that training has not seen, a mean over the levels of those that
-    tell; of models on patches, which all of them fit."""
-    table = evidence.under_shifts("video", "log_rmse", telling.by_model(evidence, "video"))
-    ours, theirs = evidence.arms(of(table, evidence.models("patches"), headline(evidence.params, "video")))
-    return theirs - ours
 
 
 def _video_depth(evidence: Evidence) -> pd.DataFrame:
@@ -108,28 +107,6 @@ def _descends(experiment: str, side: Literal["ours", "baseline"]) -> Measure:
         table = table[table.index.get_level_values("arm") == arm]
         falls = table.droplevel(["arm", "varied"])[list(table.columns[:1])]
         return falls if side == "ours" else 1 - falls
-
-    return measure
-
-
-def _accuracy(experiment: str, where: Where, sign: int) -> Measure:
-    """Accuracy of our arm minus the baseline's, times `sign`, at the headline level."""
-
-    def measure(evidence: Evidence) -> pd.DataFrame:
-        table = evidence.by_cell(experiment, f"accuracy_{where}_distribution")
-        ours, theirs = evidence.arms(of(table, eps=headline(evidence.params, experiment)))
-        return sign * (ours - theirs)
-
-    return measure
-
-
-def _accuracy_shifts(experiment: str) -> Measure:
-    """The same under shifts that training has not seen: the mean over their levels, then over those that tell."""
-
-    def measure(evidence: Evidence) -> pd.DataFrame:
-        table = evidence.under_shifts(experiment, "accuracy", telling.by_model(evidence, experiment))
-        ours, theirs = evidence.arms(of(table, eps=headline(evidence.params, experiment)))
-        return ours - theirs
 
     return measure
 
@@ -222,18 +199,18 @@ MEASURES: dict[str, Measure] = {
     "descent_text": _descends("text", "ours"),
     "no_descent_text": _descends("text", "baseline"),
     "video_wins": _video_wins,
-    "video_ood": _video("out_of", 1, "patches"),
-    "video_cost": _video("in", -1, "patches"),
-    "video_ood_paper": _video("out_of", 1, "patches", alike=False),
-    "video_cost_paper": _video("in", -1, "patches", alike=False),
-    "video_ood_vit": _video("out_of", 1, "frames"),
-    "video_cost_vit": _video("in", -1, "frames"),
+    "video_ood": _gain("video", "out_of"),
+    "video_cost": _gain("video", "in", -1),
+    "video_ood_paper": _gain("video", "out_of", alike=False),
+    "video_cost_paper": _gain("video", "in", -1, alike=False),
+    "video_ood_vit": _gain("video", "out_of", inputs="frames"),
+    "video_cost_vit": _gain("video", "in", -1, inputs="frames"),
     "video_depth": _video_depth,
-    "video_shifts": _video_shifts,
+    "video_shifts": _gain("video", "shifts"),
     "text_wins": _text_wins,
-    "text_ood": _accuracy("text", "out_of", 1),
-    "text_cost": _accuracy("text", "in", -1),
-    "text_shifts": _accuracy_shifts("text"),
+    "text_ood": _gain("text", "out_of"),
+    "text_cost": _gain("text", "in", -1),
+    "text_shifts": _gain("text", "shifts"),
     "text_size": _text_size,
     "alpha_ood": _alpha("out_of", 1),
     "alpha_cost": _alpha("in", -1),
@@ -241,7 +218,7 @@ MEASURES: dict[str, Measure] = {
     "sample_share": _sample("below_one", 1),
     "sample_mean": _sample("mean", -1),
     "sample_median": _sample("median", -1),
-    "lm_ood": _accuracy("lm", "out_of", 1),
-    "lm_cost": _accuracy("lm", "in", -1),
-    "lm_shifts": _accuracy_shifts("lm"),
+    "lm_ood": _gain("lm", "out_of"),
+    "lm_cost": _gain("lm", "in", -1),
+    "lm_shifts": _gain("lm", "shifts"),
 }

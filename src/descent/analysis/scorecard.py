@@ -39,12 +39,6 @@ def scorecard(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     return judged(*grounds.of_results(results, params))
 
 
-def with_models(results: pd.DataFrame, params: Params) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The scorecard, and its claims on each model alone (BY_MODEL)."""
-    pairs, facts = grounds.of_results(results, params)
-    return judged(pairs, facts), by_model(pairs, facts)
-
-
 def by_dataset(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The scorecard on each data set alone, of the tasks that have several: `dataset`, then COLUMNS; exploratory.
 

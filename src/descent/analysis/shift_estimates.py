@@ -21,7 +21,6 @@ from descent.components import TASKS
 from descent.config import Params
 
 ALL = ""  # the column `shift` of the mean over shifts
-SCORES = {"video": ("log_rmse", -1), "text": ("accuracy", 1), "lm": ("accuracy", 1)}  # and which way is better
 COLUMNS = ["experiment", "model", "shift", "arm", *NUMBERS, "tells"]
 
 
@@ -39,7 +38,7 @@ def table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def _of_task(evidence: Evidence, task: str) -> Iterator[dict[str, object]]:
     params = evidence.params
-    name, sign = SCORES[task]
+    name, sign = effects.SCORES[task]
     named = others(params, task)
     items = min(evidence.items(task).values(), default=0)
     models = params.section(task).models

@@ -14,13 +14,6 @@ COLUMNS = [*BY, "rmse", *shifts.NUMBERS]
 TEST = ["split", "shift", "tested", "gamma", "layer", "bin", "metric", "value"]
 
 
-def of_headline(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """Video's rows at the headline training level, and those of the maps that learn nothing: these have no level,
-    and stand for cells that diverged."""
-    rows = select(results, experiment="video")
-    return rows[rows["arm"].isin(REFERENCES) | ((rows["eps"] - headline(params, "video")).abs() < 1e-9)]
-
-
 def errors(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The RMSE (0-255) of video's trained cells by `dataset`, the one of training, and `tested`, that of the test.
 
@@ -40,15 +33,18 @@ def errors(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def matrix(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """COLUMNS: by model, arm, level `gamma`, `dataset` of training and data set `tested`, of cells of one eps.
+    """COLUMNS: by model, arm, level `gamma`, `dataset` of training and data set `tested`, of video's cells of the
+    headline training level; empty where no model was tested on another data set's clips.
 
     `rmse` is the mean over depths and seeds; shifts.NUMBERS are of the gain over the baseline, ln(its RMSE / the
     arm's) in the same setting and seed, a trimmed mean over depths, and missing (NaN) for the baseline itself.
-
-    Raises:
-        UserError: the cells are of several training levels.
     """
-    found = errors(results, params)
+    rows = select(results, experiment="video")
+    # Maps that learn nothing have no level, and stand for cells that diverged.
+    rows = rows[rows["arm"].isin(REFERENCES) | ((rows["eps"] - headline(params, "video")).abs() < 1e-9)]
+    if select(rows, shift=TRANSFER).empty:
+        return pd.DataFrame(columns=COLUMNS)
+    found = errors(rows, params)
     means = average(found, BY, over=["layers", "layer", "seed"]).rename("rmse").reset_index()
     gains = shifts.estimates(shifts.against_baseline(found, params), BY)
     return means.merge(gains, how="left", on=BY)[COLUMNS]

@@ -15,6 +15,7 @@ from descent.analysis.wording import gain
 from descent.components import TASKS
 from descent.config import Params
 from descent.published import files, shape
+from descent.published.gains import FOUND
 from descent.published.markdown import linked, pipe
 from descent.study import RATE, Study
 
@@ -22,7 +23,6 @@ KIND = ["experiment", "dataset", "model", "arm"]  # what parameters say of cells
 SHARED = ["size", "dataset", "layers", "eps", "epochs", "parameters", "alike", "seed"]  # what a pair shares
 GAINS = ["out", "in"]
 MADE = ("model", "frames", "camera", "layers", "eps", "epochs")  # headings: what was trained, and how
-FOUND = ("gain out of distribution, %", "gain in distribution, %", "pairs")
 ACROSS = ("run, bounded / not", *MADE, "arm", "rates, bounded / not", *FOUND, "lost, bounded / not")
 ON_TOP = ("run", *MADE, "rates, constrained / plain", *FOUND, "lost, constrained / plain")
 

@@ -10,6 +10,8 @@ from descent.analysis.wording import UNKNOWN, bracketed, gain, known, unit_of
 from descent.config import Params
 from descent.published.markdown import pipe
 
+FOUND = ("gain out of distribution, %", "gain in distribution, %", "pairs")  # headings of what was found
+
 
 def estimated(found: Estimate) -> str:
     """The protocol's estimate of a gain of errors, in percent with its 95 % interval (wording.gain)."""
@@ -26,7 +28,7 @@ def controls(found: pd.DataFrame, params: Params) -> str:
         unit = unit_of(params.studied(row["study"]).task)
         rows.append([*named, *_gains(row, unit), inflation, row["trained"], row["lost"]])
     header = ["study", "arm", "value", "gain out of distribution", "in distribution", "inflation share", "cells"]
-    return pipe([*header, "diverged"], rows) if rows else ""
+    return pipe([*header, "diverged"], rows)
 
 
 def by_epochs(found: pd.DataFrame, params: Params) -> str:
@@ -44,7 +46,7 @@ def by_epochs(found: pd.DataFrame, params: Params) -> str:
     header += ["gain out of distribution", "in distribution"]
     names = [params.label(arm) for arm in params.comparison.arms]
     header += [f"{what}, {name}" for what in ("f_L", "descend") for name in names]
-    return pipe(header, rows) if rows else ""
+    return pipe(header, rows)
 
 
 def shifts(found: pd.DataFrame, params: Params) -> str:
@@ -55,7 +57,7 @@ def shifts(found: pd.DataFrame, params: Params) -> str:
         effect = bracketed(row["effect"], (row["low"], row["high"]), unit_of(row["experiment"]))
         tells = "yes" if row["tells"] else "no"
         rows.append([*words, effect, tells, row["settings"], row["seeds"]])
-    return pipe(["model", "shift", "arm", "gain", "tells", "settings", "seeds"], rows) if rows else ""
+    return pipe(["model", "shift", "arm", "gain", "tells", "settings", "seeds"], rows)
 
 
 def kinds(found: pd.DataFrame, params: Params) -> str:
@@ -65,7 +67,7 @@ def kinds(found: pd.DataFrame, params: Params) -> str:
         words = [params.label(row[key]) for key in ("dataset", "model", "arm")]
         gain = bracketed(row["effect"], (row["low"], row["high"]), "points")
         rows.append([*words, row["tested"], f"{100 * row['accuracy']:.1f} %", gain])
-    return pipe(["data set", "model", "arm", "kind", "accuracy", "gain"], rows) if rows else ""
+    return pipe(["data set", "model", "arm", "kind", "accuracy", "gain"], rows)
 
 
 def _gains(row: Mapping[str, Any], unit: str) -> list[str]:

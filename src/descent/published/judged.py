@@ -38,14 +38,14 @@ def brief(card: pd.DataFrame) -> str:
 def claims(card: pd.DataFrame, verdicts: Sequence[str]) -> str:
     """The claims with one of these verdicts as a table; empty where there are none."""
     rows = card[card["verdict"].isin(verdicts)].to_dict("records")
-    return pipe(CLAIM, [_claim(row) for row in rows]) if rows else ""
+    return pipe(CLAIM, map(_claim, rows))
 
 
 def untested(card: pd.DataFrame, params: Params) -> str:
     """What keeps claims from being tested, once for all that it keeps; empty where every claim was tested."""
     own = card[card["verdict"] == NOT_TESTED].fillna({"why": ""})
     rows = [[params.in_words(why), "; ".join(kept["statement"])] for why, kept in own.groupby("why", sort=False)]
-    return pipe(["why", "claims"], rows) if rows else ""
+    return pipe(["why", "claims"], rows)
 
 
 def _claim(row: Mapping[str, Any]) -> list[str]:
@@ -178,8 +178,7 @@ def _averaged(row: Mapping[str, Any], params: Params) -> str:
 
 def by_dataset(told: pd.DataFrame, params: Params) -> str:
     """What each data set alone says of the primary claims (scorecard.by_dataset); empty where none was tested."""
-    rows = [alone(row, params) for row in tested(told)]
-    return pipe(ALONE_IN, rows) if rows else ""
+    return pipe(ALONE_IN, [alone(row, params) for row in tested(told)])
 
 
 def tested(card: pd.DataFrame) -> Iterator[Mapping[str, Any]]:

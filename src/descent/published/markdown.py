@@ -6,7 +6,9 @@ from pathlib import Path
 
 
 def pipe(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A pipe table; a cell's own bars and line breaks cannot break it."""
+    """A pipe table; a cell's own bars and line breaks cannot break it. Empty where it has no row."""
+    if not (rows := list(rows)):
+        return ""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(_cell(word) for word in line) + " |" for line in lines)
 

@@ -1,10 +1,10 @@
-"""Tables of a published run that need its results: controls, shifts and transfer, trained numbers."""
+"""Tables of a published run that need its results: controls, shifts, trained numbers."""
 
 import pandas as pd
 
-from descent.analysis import shift_estimates, transfer
+from descent.analysis import shift_estimates
 from descent.analysis.controls import of_study
-from descent.analysis.select import TRANSFER, select
+from descent.analysis.select import select
 from descent.components import TASKS
 from descent.config import Params
 
@@ -28,14 +28,6 @@ def shifts(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     those that tell (shift_estimates.COLUMNS)."""
     found = shift_estimates.table(results, params)
     return found.assign(shift=found["shift"].replace(shift_estimates.ALL, MEAN))
-
-
-def transferred(results: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """The errors of video's models on every data set (transfer.matrix), of cells of the headline training level;
-    empty where no model was tested on another data set's clips."""
-    rows = transfer.of_headline(results, params)
-    known = not select(rows, shift=TRANSFER).empty
-    return transfer.matrix(rows, params) if known else pd.DataFrame(columns=transfer.COLUMNS)
 
 
 def trained_numbers(results: pd.DataFrame) -> pd.DataFrame:

@@ -20,9 +20,7 @@ HEADER = (
     "model",
     "plain training has",
     "learning rates, constrained / plain",
-    "gain out of distribution, %",
-    "gain in distribution, %",
-    "pairs",
+    *gains.FOUND,
     "lost, constrained / plain",
 )
 OUT, WITHIN = "video_ood", "video_cost"  # with `_paper` where the arms have unlike capacity
@@ -34,8 +32,7 @@ def table(folders: Sequence[Path], params: Params) -> str:
     What our arm gains over the baseline, with the 95 % interval, is of the seeds of which neither arm's cell was
     lost: where a lost one counted as the map to zero it would tell of nothing else.
     """
-    rows = [row for folder in folders for row in _rows(folder, params)]
-    return pipe(HEADER, rows) if rows else ""
+    return pipe(HEADER, [row for folder in folders for row in _rows(folder, params)])
 
 
 def _rows(folder: Path, params: Params) -> Iterator[list[object]]:

@@ -5,7 +5,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent.analysis import cell_scores, epochs, grounds, kinds, levels, scorecard, sensitivity, stopped, tuning
+from descent.analysis import (
+    cell_scores,
+    epochs,
+    grounds,
+    kinds,
+    levels,
+    scorecard,
+    sensitivity,
+    stopped,
+    transfer,
+    tuning,
+)
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.io.folders import write_text
@@ -36,7 +47,7 @@ def publish(params: Params) -> Path:
         "levels": levels.table(results, params),
         "scores": cell_scores.table(results),
         "shifts": of_results.shifts(results, params),
-        "transfer": of_results.transferred(results, params),
+        "transfer": transfer.matrix(results, params),
         "kinds": kinds.table(results, params),
         "stopped": stopped.table(results, params),
         "sensitivity": sensitivity.table(pairs, facts),

@@ -11,6 +11,7 @@ from descent.analysis.wording import UNKNOWN, gain
 from descent.cells import study_depth
 from descent.config import Params
 from descent.published import files
+from descent.published.gains import FOUND
 from descent.published.markdown import linked, pipe
 from descent.study import READINGS
 
@@ -20,8 +21,7 @@ HEADER = (
     "data set",
     "layers",
     "reading",
-    "gain out of distribution, %",
-    "gain in distribution, %",
+    *FOUND[:2],
     "constraints hold",
     "lost, constrained / plain",
     "constrained over its first reading, out of / in distribution, %",
@@ -36,8 +36,7 @@ def table(folders: Sequence[Path], params: Params) -> str:
     in points), with Student's 95 % interval over seeds, and in how many cells they hold on validation data; of
     video also what either arm gains over itself as the study's first reading has it, by seed.
     """
-    rows = [row for folder in folders for row in _rows(folder, params)]
-    return pipe(HEADER, rows) if rows else ""
+    return pipe(HEADER, [row for folder in folders for row in _rows(folder, params)])
 
 
 def _rows(folder: Path, params: Params) -> Iterator[list[object]]:

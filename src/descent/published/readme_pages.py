@@ -40,13 +40,14 @@ SEEN = (
 MODELS = "the primary claims and each of their models: estimates with 95 % intervals, and the paper's values"
 BRIEF = (
     "A gain is positive where constrained training is better, a price where it is worse (in the picture it is "
-    "drawn to the left). In brackets: the 95 % interval over seeds and test items; of video these are blocks of "
-    "frames of few clips, so that it says nothing of other scenes. A mean over more than three settings is "
-    "trimmed: without the largest and smallest quarter. *In its tables*: the same mean of the paper's UT, over "
-    "all test noise. *Matters*: fixed before the runs. *Reproduced*: a gain above zero and as large as what "
-    "matters, or a price below it; *reversed*: a gain below zero; *not reproduced*: a price above what matters; "
-    "each by its interval, and with p < .05 after a correction for six claims. *No effect of interest*: the whole "
-    "90 % interval is smaller than what matters. *Cannot tell*: none of these."
+    "drawn to the left). Of errors both are 100 ln of their ratio, in %. In brackets: the 95 % interval over "
+    "seeds and test items; of video these are blocks of frames of few clips, so that it says nothing of other "
+    "scenes. A mean over more than three settings is trimmed: without the largest and smallest quarter. *In its "
+    "tables*: the same mean of the paper's UT, over all test noise. *Matters*: fixed before the runs. "
+    "*Reproduced*: a gain above zero and as large as what matters, or a price below it; *reversed*: a gain below "
+    "zero; *not reproduced*: a price above what matters; each by its interval, and with p < .05 after a "
+    "correction for six claims. *No effect of interest*: the whole 90 % interval is smaller than what matters. "
+    "*Cannot tell*: none of these."
 )
 FOLDED = "<details><summary>How to read it</summary>\n\n{}\n\n</details>"
 FEW = (

@@ -73,13 +73,8 @@ def metas(params: Params) -> dict[str, dict[str, Any]]:
     Raises:
         UserError: one is missing, or synthetic.
     """
-    folders = {
-        prepared_folder(params, task, dataset, model)
-        for task, model in params.models_in_use
-        for dataset in params.section(task).datasets
-    }
     found = {}
-    for folder in sorted(folders):
+    for folder in sorted({prepared_folder(params, *place) for place in params.places}):
         path = folder / "meta.json"
         if not path.exists():
             raise UserError(f"{path} is missing, so the run is not finished: run `dvc repro`")
@@ -118,12 +113,7 @@ def records(params: Params) -> dict[Path, dict[str, Any]]:
     Raises:
         UserError: a cell is missing.
     """
-    places = [
-        runs_folder(task, dataset, model) / cell.name
-        for task, model in params.models_in_use
-        for dataset in params.section(task).datasets
-        for cell in grid(params, task, dataset, model)
-    ]
+    places = [runs_folder(*place) / cell.name for place in params.places for cell in grid(params, *place)]
     places += [
         study_runs_folder(name) / cell.name for name in params.studies for cell in study_cells(params, name)
     ]

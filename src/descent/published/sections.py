@@ -102,7 +102,7 @@ def whole(found: pd.DataFrame, params: Params) -> str:
         [params.label(value) if name in NAMED else _three(value) for name, value in row.items()]
         for row in found.to_dict("records")
     ]
-    return pipe([name.replace("_", " ") for name in found.columns], rows) if rows else ""
+    return pipe([name.replace("_", " ") for name in found.columns], rows)
 
 
 def _three(value: bool | int | float) -> str:

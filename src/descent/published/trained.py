@@ -88,7 +88,8 @@ def solvers(folders: Sequence[Path], places: Collection[tuple[str, str]], params
     found: dict[str, dict[str, None]] = {}
     for folder in folders:
         own = files.params(folder)
-        for dataset, model in sorted(place for place in places if place in _trained_in(own)):
+        trained = {(dataset, model) for _, dataset, model in own.places}
+        for dataset, model in sorted(trained.intersection(places)):
             problem = own.problem(dataset, model)
             words = (
                 f"{FORMS[problem.constraint]}, {DUALS[problem.dual_optimizer]}, {RESILIENCE[problem.resilience]}"
@@ -96,10 +97,6 @@ def solvers(folders: Sequence[Path], places: Collection[tuple[str, str]], params
             found.setdefault(words, {})[params.label(model)] = None
     told = [f"{words} ({listed(list(models))})" for words, models in found.items()]
     return f"Constraints behind the verdicts: {'; '.join(told)}; the paper's: {PAPERS}." if told else ""
-
-
-def _trained_in(own: Params) -> set[tuple[str, str]]:
-    return {(dataset, model) for task, model in own.models_in_use for dataset in own.section(task).datasets}
 
 
 def each_once(cells: pd.DataFrame) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from descent.analysis import transfer
 from descent.analysis.claims import CLAIMS
 from descent.config import Params
 from descent.published import gains, of_results, reproduction, sections
@@ -137,4 +138,4 @@ def test_a_form_that_is_not_the_papers_is_admitted(made_up: pd.DataFrame) -> Non
 def test_a_run_without_controls_or_shifts_has_empty_tables(params: Params, made_up: pd.DataFrame) -> None:
     rows = made_up[made_up["shift"] == "gaussian"]
     assert of_results.controls(rows, params).empty and of_results.shifts(rows, params).empty
-    assert of_results.transferred(rows, params).empty
+    assert transfer.matrix(rows, params).empty

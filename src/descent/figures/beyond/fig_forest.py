@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from descent import components
-from descent.analysis import scorecard, wording
+from descent.analysis import grounds, scorecard, wording
 from descent.analysis.briefly import in_brief
 from descent.analysis.claims import CLAIMS
 from descent.analysis.verdicts import LESS, NOT_TESTED, matters_little
@@ -40,7 +40,8 @@ UNITS = {"percent": "%", "points": "points", "plain": ""}
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """One panel a claim. Raises UserError without rows."""
     curves.required(results, "evaluate_video, evaluate_text or evaluate_lm", profile=params.profile)
-    return forest(*scorecard.with_models(results, params), params)
+    judged = grounds.of_results(results, params)
+    return forest(scorecard.judged(*judged), scorecard.by_model(*judged), params)
 
 
 def forest(card: pd.DataFrame, models: pd.DataFrame, params: Params) -> Figure:

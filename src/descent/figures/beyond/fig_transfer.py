@@ -36,7 +36,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     rows = curves.required(results, "evaluate_video", experiment="video")
     eps = headline(params, "video")
     curves.required(rows, "evaluate_transfer", shift=TRANSFER, eps=eps)
-    table = transfer.matrix(transfer.of_headline(rows, params), params)
+    table = transfer.matrix(rows, params)
     lines = [(arm, level) for level in sorted(table["gamma"].unique()) for arm in params.arms]
     reach = max(100 * FAINTER * float(table["effect"].abs().max()), LEAST)
     height = len(lines) * (FOOT + ROW * len(names))
