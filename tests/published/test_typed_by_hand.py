@@ -17,10 +17,7 @@ from descent.published import files, priced, programme
 from tests.newcomer import readme
 
 HELD = r"within the tolerance in (\d+) of the (\d+) on validation data, and in (\d+) on test data"
-BY_HAND = (
-    r"in all (\d+) constrained models of these runs "
-    r"\(by as much as asked in (\d+); by as much on test data in (\d+)\)"
-)
+BY_HAND = r"in all (\d+) constrained models of these runs \(in (\d+) by as much as asked, on test data in (\d+)\)"
 
 TIGHTER = ("small-7d27c6a9", "small-6b9eda81", "small-50fcf2eb")
 KINDS = ("small-6cf61e98", "small-47287648")
@@ -168,8 +165,8 @@ def test_what_two_kinds_of_solution_pay_and_lose_is_worked_out_from_their_scores
         assert numbers == pytest.approx([own["price"].mean(), own["gain"].mean()], abs=0.051)
     near, beyond = (own for (layers, _), own in cells if layers == 5)
     asked = (
-        r"layers one has a price of ([\d.]+) % and a loss above the noise of training of ([\d.]+) %, "
-        r"the other a price of ([\d.]+) and a loss of ([\d.]+)\."
+        r"layers one has a price of ([\d.]+) % and a gain of -([\d.]+) %, "
+        r"the other a price of ([\d.]+) and a gain of -([\d.]+)\."
     )
     said = re.search(asked, bullets).groups()
     paid = [sign * own[side].mean() for own in (near, beyond) for sign, side in ((1, "price"), (-1, "gain"))]
@@ -232,7 +229,7 @@ def test_what_bias_and_variance_add_is_worked_out_from_the_scores(bullets: str) 
     }
     assert told.keys() == expected.keys()
     assert all(told[place] == pytest.approx(expected[place], abs=0.051) for place in told)
-    asked = r"through bias, (\d+), (\d+) and (\d+) % of plain training's squared error"
+    asked = r"through bias, by (\d+), (\d+) and (\d+) % of plain training's"
     said = [int(number) for number in re.search(asked, bullets).groups()]
     assert said == [round(expected["UT", layers][0]) for layers in ("3", "5", "7")]
 

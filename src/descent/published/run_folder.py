@@ -7,7 +7,7 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,19 +20,21 @@ from descent.analysis import csv_files, grounds
 from descent.analysis import results as table
 from descent.analysis.asked import check_asked
 from descent.cells import grid, study_cells
+from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
 from descent.figures.parts import catalogue, drawing
 from descent.io.folders import atomic_folder
 from descent.io.processes import processor
 from descent.paths import RESULTS, prepared_folder, runs_folder, study_runs_folder
+from descent.published import files
 from descent.runner.stored import RECORD, Stored
 
 ROOT = Path("data/evidence")
 PROTOCOL = ROOT / "PROTOCOL.md"
 KEPT = {"figure": "png", "table": "md"}
 SELECTION = "final"  # the protocol's rule for weights
-SEED = re.compile(r"-seed\d+")  # in a cell's name
+SEED = re.compile(r"-seed(\d+)")  # in a cell's name
 
 
 def finished(params: Params) -> pd.DataFrame:
@@ -90,11 +92,12 @@ def digest_lines(found: Mapping[str, Mapping[str, Any]]) -> str:
     return "".join(f"{meta['digest']}  {name}\n" for name, meta in sorted(found.items()))
 
 
-def folder_name(params: Params, found: Mapping[str, Mapping[str, Any]], cells: Iterable[Path]) -> str:
+def folder_name(params: Params, found: Mapping[str, Mapping[str, Any]], cells: Collection[Path]) -> str:
     """The profile, and eight digits of the digest of all its data and settings: more seeds make no other part.
 
     Nor do other rates and numbers of epochs, which take the place of those before; but of runs that are judged
-    alone, where one may be announced beside another that differs in nothing else.
+    alone, where one may be announced beside another that differs in nothing else. Of these one that shares no seed
+    with what is published under its name repeats that on new ones, and has a name of its own too.
 
     Args:
         cells: their folders, as of `records`.
@@ -102,6 +105,16 @@ def folder_name(params: Params, found: Mapping[str, Mapping[str, Any]], cells: I
     settings = sorted({SEED.sub("", cell.as_posix()) for cell in cells})
     if params.judged == "alone":
         settings += [json.dumps(params.model_budget(model), sort_keys=True) for _, model in params.models_in_use]
+    name = _digested(params, found, settings)
+    if params.judged == "alone" and (ROOT / name).exists():
+        studies, published = study_runs_folder(), files.cells(ROOT / name)
+        seeds = {int(SEED.search(cell.name)[1]) for cell in cells if not cell.is_relative_to(studies)}
+        if seeds.isdisjoint(published[published["trained"] & published["experiment"].isin(TASKS)]["seed"]):
+            name = _digested(params, found, [*settings, f"seeds {sorted(seeds)}"])
+    return name
+
+
+def _digested(params: Params, found: Mapping[str, Mapping[str, Any]], settings: Sequence[str]) -> str:
     told = "\n".join([digest_lines(found), *settings])
     return f"{params.profile}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
 

@@ -43,6 +43,29 @@ def test_parts_of_other_settings_have_folders_of_their_own(params: Params) -> No
     assert len({name(cell, own=own) for own in (params, *alone)}) == 3, "each is told by itself"
 
 
+def test_a_run_judged_alone_on_new_seeds_stands_beside_the_one_that_it_repeats(
+    params: Params, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_folder, "ROOT", tmp_path)
+    alone = params.model_copy(update={"judged": "alone"})
+
+    def name(*seeds: int, own: Params = alone) -> str:
+        places = [Path(f"data/runs/video/ucsd/ut/constrained-L3-eps0.13-seed{seed}") for seed in seeds]
+        trial = Path("data/runs/study/rates_ut/constrained-L3-eps0.13-seed100")
+        return run_folder.folder_name(own, {"ucsd": META}, [*places, trial])
+
+    first = name(0, 1)
+    (tmp_path / first).mkdir()
+    rows = [("video", True, 0), ("video", True, 1), ("video", False, 7), ("rates_ut", True, 100)]
+    cells = pd.DataFrame(rows, columns=["experiment", "trained", "seed"]).assign(varied="")
+    cells.to_csv(tmp_path / first / "cells.csv", index=False)
+    assert name(0, 1) == name(1, 2) == first, "more seeds, and the same ones"
+    assert len({first, name(6, 7), name(8, 9)}) == 3, "a map that learns nothing has no seed, trials are no pairs"
+    together = name(0, 1, own=params)
+    (tmp_path / first).rename(tmp_path / together)
+    assert name(6, 7, own=params) == together, "of parts judged together they are one part's"
+
+
 def test_a_finished_run_is_published_whole(project: Path, params: Params, made_up: pd.DataFrame) -> None:
     stage.main()
     (folder,) = [path for path in Path("data/evidence").iterdir() if path.is_dir()]
