@@ -16,8 +16,8 @@ DATASETS = {"video": "ucsd", "text": "imdb", "lm": "alpaca"}  # the paper's Figu
 MODELS = {"video": "dust", "text": "roberta", "lm": "causal_lm"}
 TITLE = "Stopped early"
 CAPTION = """
-Ours, not the paper's. Each arm's answers after every layer: what they pay up to the noise of training (across)
-and gain above it (up), against the last layer of plain training, which is at zero: of video in percent of ln RMSE,
+Ours, not the paper's. Each arm's answers after every layer: their price up to the noise of training (across) and
+their gain above it (up), against the last layer of plain training, which is at zero: of video in percent of ln RMSE,
 of texts and language models in points of accuracy. A number is the layer. Large: the last one, with 95 %
 intervals of its gain over seeds. Up and left is better. At the headline training level, one panel per depth; what
 costs more than twice what the constraints do, and more than 15, is not shown.
@@ -60,8 +60,8 @@ def _panel(axes: Axes, task: str, own: pd.DataFrame, ours: str) -> None:
     one = own.iloc[0]
     axes.set(
         title=curves.of_setting(one["model"], one["dataset"], int(one["layers"])),
-        xlabel=f"price up to the noise of training, {unit_of(task)}",
-        ylabel=f"gain above it, {unit_of(task)}",
+        xlabel=f"price, {unit_of(task)}",
+        ylabel=f"gain, {unit_of(task)}",
     )
 
 
