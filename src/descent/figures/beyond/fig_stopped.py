@@ -17,8 +17,8 @@ MODELS = {"video": "dust", "text": "roberta", "lm": "causal_lm"}
 TITLE = "Stopped early"
 CAPTION = """
 Ours, not the paper's. Each arm's answers after every layer: their price up to the noise of training (across) and
-their gain above it (up), against the last layer of plain training, which is at zero: of video in percent of ln RMSE,
-of texts and language models in points of accuracy. A number is the layer. Large: the last one, with 95 %
+their gain above it (up), against the last layer of plain training, which is at zero: of video in percent of ln
+RMSE, of texts and language models in points of accuracy. A number is the layer. Large: the last one, with 95 %
 intervals of its gain over seeds. Up and left is better. At the headline training level, one panel per depth; what
 costs more than twice what the constraints do, and more than 15, is not shown.
 """
