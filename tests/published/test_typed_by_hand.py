@@ -30,6 +30,7 @@ SOLVED = {
     "DUST on UCSD": "small-c01b2581",
     "DUST on Avenue": "small-208d9dc2",
     "the language model": "small-44e380a6",
+    "RoBERTa on IMDb": "small-2132a0b2",
 }
 BOUNDS = ["estimate", "low", "high"]
 SIDES = ((-1, "in", ("", "_high", "_low")), (1, "out", ("", "_low", "_high")))
