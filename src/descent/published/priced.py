@@ -38,7 +38,7 @@ def settings(folders: Sequence[Path]) -> pd.DataFrame:
 
 def table(found: pd.DataFrame, params: Params) -> str:
     """A row for each model and data set, those whose layers are one map first; empty where there is none."""
-    return pipe(HEADER, _rows(found, params))
+    return pipe(HEADER, _rows(found, params)) if len(found) else ""
 
 
 def near(found: pd.DataFrame) -> pd.Series:
