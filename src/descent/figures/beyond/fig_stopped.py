@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from descent.analysis import stopped
-from descent.analysis.select import select
+from descent.analysis.select import last_layer, select
 from descent.analysis.wording import unit_of
 from descent.cells import headline
 from descent.config import Params
@@ -51,7 +51,7 @@ def _by_depth(results: pd.DataFrame, params: Params, task: str) -> list[pd.DataF
 
 
 def _panel(axes: Axes, task: str, own: pd.DataFrame, ours: str) -> None:
-    ends = select(own[own["layer"] == own["layers"]], arm=ours)["gain_in"]
+    ends = select(last_layer(own), arm=ours)["gain_in"]
     most = max(LEAST, *(-200 * ends))
     for arm, path in own.groupby("arm", sort=False):
         _path(axes, path[-100 * path["gain_in"] <= most].sort_values("layer"), str(arm))
@@ -71,6 +71,6 @@ def _path(axes: Axes, own: pd.DataFrame, arm: str) -> None:
     axes.plot(price, gain, marker="o", markersize=3, label=style.name(arm), **look)
     for row, x, y in zip(own.itertuples(), price, gain, strict=True):
         axes.annotate(str(row.layer), (x, y), xytext=(3, 3), textcoords="offset points", color=look["color"])
-    last = own[own["layer"] == own["layers"]]
+    last = last_layer(own)
     ends = [100 * (last["gain_out"] - last["gain_out_low"]), 100 * (last["gain_out_high"] - last["gain_out"])]
     axes.errorbar(-100 * last["gain_in"], 100 * last["gain_out"], yerr=ends, fmt="o", color=look["color"])
