@@ -133,12 +133,14 @@ class TokenizerSource(OneOf):
 class Budget(Schema):
     """What a profile gives the cells of one model, of its task's values and its own.
 
-    `arms` replaces values of the objectives of single arms, and their `lr`.
+    `arms` replaces values of the objectives of single arms, and their `lr`. An epoch is of `epoch_inputs`, or of
+    all there are: what is looked at and kept at its end is so more or less often.
     """
 
     layers: Grid[Count]
     batch: Count
     epochs: Count
+    epoch_inputs: Count | None = None
     lr: Positive
     arms: dict[str, dict[str, Any]] = {}
 

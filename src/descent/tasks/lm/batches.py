@@ -45,9 +45,15 @@ class InstructionTask(EmbeddingTask):
     """
 
     def __init__(
-        self, data: Tokenised, batch: int, settings: LanguageModel, device: torch.device, cells: Sequence[Cell]
+        self,
+        data: Tokenised,
+        batch: int,
+        epoch_inputs: int | None,
+        settings: LanguageModel,
+        device: torch.device,
+        cells: Sequence[Cell],
     ) -> None:
-        super().__init__(data, batch, settings.length_pool, settings.validation_batch, device, cells)
+        super().__init__(data, batch, epoch_inputs, settings.length_pool, settings.validation_batch, device, cells)
         self.settings = settings
         self.all_layers = load("arms", cells[0].arm).ALL_LAYERS
 

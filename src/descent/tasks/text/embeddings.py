@@ -30,7 +30,8 @@ class EmbeddingTask(ABC):
     """Batches of texts of like length for a stack of cells of one seed, noise on their word embeddings.
 
     All cells see the same texts and, in models of one width, the same unit noise, scaled by their own eps; so do
-    the cells of the other arms. A batch is a function of (seed, epoch, step) alone.
+    the cells of the other arms. A batch is a function of (seed, epoch, step) alone. Epochs that `epoch_inputs`
+    makes shorter than all texts take the batches of the longer one in turn: the steps are the same ones.
     """
 
     recordable = False  # dropout's seed is the step's own
@@ -39,6 +40,7 @@ class EmbeddingTask(ABC):
         self,
         data: Tokenised,
         batch: int,
+        epoch_inputs: int | None,
         length_pool: int,
         validation_batch: int,
         device: torch.device,
@@ -51,7 +53,9 @@ class EmbeddingTask(ABC):
         self.texts = data.split("train")
         self.size = min(batch, len(self.texts))
         self.pool = length_pool
-        self.steps = len(self.texts) // self.size
+        drawn = min(len(self.texts), max(self.size, epoch_inputs or len(self.texts)))
+        self.steps = drawn // self.size
+        self.parts = len(self.texts) // self.size // self.steps  # epochs of one pass over the texts
         self.order: tuple[int, list[np.ndarray]] = (-1, [])
         self.scale = Scale(data.frequencies, device)
         self.width = 0  # of the embeddings, which the first batch tells
@@ -86,14 +90,16 @@ class EmbeddingTask(ABC):
         """f_0 ... f_L of every cell."""
 
     def batch(self, epoch: int, step: int) -> Any:
-        """Texts drawn without replacement within an epoch. Once a first batch has told the width, their unit noise
+        """Texts drawn without replacement within a pass. Once a first batch has told the width, their unit noise
         comes with them: for a GPU both are drawn beside the steps."""
-        if self.order[0] != epoch:
-            stream = np.random.default_rng([self.seed, epoch])
+        done, part = divmod(epoch, self.parts)
+        if self.order[0] != done:
+            stream = np.random.default_rng([self.seed, done])
             order = stream.permutation(len(self.texts))
-            self.order = (epoch, batches(self.texts.lengths, order, self.size, self.pool, stream))
-        key = (self.seed, epoch, step)
-        batch = self.gather(self.texts, self.order[1][step], key, self.device)._replace(training=True)
+            self.order = (done, batches(self.texts.lengths, order, self.size, self.pool, stream))
+        place = part * self.steps + step
+        key = (self.seed, done, place)
+        batch = self.gather(self.texts, self.order[1][place], key, self.device)._replace(training=True)
         return batch._replace(unit=self.unit(batch)) if self.width else batch
 
     def unit(self, batch: Any) -> Float[Tensor, "1 batch tokens width"]:
