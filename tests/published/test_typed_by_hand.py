@@ -32,6 +32,7 @@ SOLVED = {
     "the language model": "small-44e380a6",
     "RoBERTa on IMDb": "small-2132a0b2",
 }
+NUPI = "https://proceedings.mlr.press/v235/sohrabi24a.html"
 BOUNDS = ["estimate", "low", "high"]
 SIDES = ((-1, "in", ("", "_high", "_low")), (1, "out", ("", "_low", "_high")))
 
@@ -113,10 +114,13 @@ def test_the_settings_beside_the_papers_are_those_of_the_runs_and_of_its_tables(
     assert cap[1].startswith(f"{ut['R0']:g}, {dust['R0']:g}: ")
     area = (ut["patch"] / frame.patch) ** 2
     assert [ut["R0"], dust["R0"]] == [pytest.approx(value * area) for value in caps], "the same for a pixel"
-    names = {"ratio": "ratios", "nupi": "nuPI", "none": "none"}
-    assert rows["| constraints; their multipliers; relaxation"][1] == "; ".join(names[word] for word in ut["how"])
+    names = {"ratio": "ratios of losses", "nupi": f"[nuPI]({NUPI}), a PI controller", "none": "none"}
+    solver = rows["| constraints; what steps their multipliers; relaxation"][1]
+    assert solver == "; ".join(names[word] for word in ut["how"])
     assert rows["| training steps: UT, DUST"][1].startswith(f"{ut['steps']:,}, {dust['steps']:,}: ")
     assert rows["| seeds"][1] == str(ut["seeds"]) == str(dust["seeds"])
+    (weights,) = {number for told in ours.values() for one in told for number in one["weights"]}
+    assert f"They have {weights:,.0f} weights," in readme.README.read_text()
 
 
 def _told(model: str, run: str) -> dict[str, object]:
@@ -135,6 +139,7 @@ def _told(model: str, run: str) -> dict[str, object]:
         "how": (problem.constraint, problem.dual_optimizer, problem.resilience),
         "steps": budget["epochs"] * budget["epoch_inputs"] // budget["batch"],
         "seeds": len(params.budget.video.seeds),
+        "weights": [*pd.read_csv(readme.ROOT / "data/evidence" / run / "cells.csv")["parameters"].dropna()],
     }
 
 

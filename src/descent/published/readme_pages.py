@@ -41,13 +41,14 @@ MODELS = "the primary claims and each of their models: estimates with 95 % inter
 BRIEF = (
     "A gain is positive where constrained training is better, a price where it is worse (in the picture it is "
     "drawn to the left). Of errors both are 100 ln of their ratio, in %. In brackets: the 95 % interval over "
-    "seeds and test items; of video these are blocks of frames of few clips, so that it says nothing of other "
-    "scenes. A mean over more than three settings is trimmed: without the largest and smallest quarter. *In its "
-    "tables*: the same mean of the paper's UT, over all test noise. *Matters*: fixed before the runs. "
-    "*Reproduced*: a gain above zero and as large as what matters, or a price below it; *reversed*: a gain below "
-    "zero; *not reproduced*: a price above what matters; each by its interval, and with p < .05 after a "
-    "correction for six claims. *No effect of interest*: the whole 90 % interval is smaller than what matters. "
-    "*Cannot tell*: none of these."
+    "seeds and test items (of video blocks of frames of few clips, so that nothing is said of other scenes). "
+    "Points are of accuracy. A mean over more than three settings is trimmed: without the largest and smallest "
+    "quarter. *In its tables*: the same mean of the paper's UT, over all test noise. *Matters*: fixed before the "
+    "runs. The verdict is the first that fits. *Reproduced*: the interval of a gain lies above zero and its "
+    "estimate reaches what matters, or the 90 % one of a price lies below what matters. *No effect of interest*: "
+    "the whole 90 % interval is smaller than what matters. *Reversed*: a gain's interval lies below zero. *Not "
+    "reproduced*: a price's lies above what matters. *Cannot tell*: all else. But for the second and the last p < "
+    ".05 is asked for too, after a correction for six claims."
 )
 FOLDED = "<details><summary>How to read it</summary>\n\n{}\n\n</details>"
 FEW = (
@@ -214,7 +215,7 @@ def _outcome(primary: pd.DataFrame) -> str:
     return (
         f"**{len(primary)} of the paper's claims were chosen before the runs; {reproduced or 'none'} {be} "
         f"reproduced on real data.**{rest} Behind a claim stand {seeds} seeds and up to "
-        f"{number_of(settings, 'setting')} (a setting is a data set, a model and a depth)."
+        f"{number_of(settings, 'setting')} (a setting is a data set, a model and a depth, at one training noise)."
     )
 
 
