@@ -133,14 +133,12 @@ class TokenizerSource(OneOf):
 class Budget(Schema):
     """What a profile gives the cells of one model, of its task's values and its own.
 
-    `arms` replaces values of the objectives of single arms, and their `lr`. An epoch is of `epoch_inputs`, or of
-    all there are: what is looked at and kept at its end is so more or less often.
+    `arms` replaces values of the objectives of single arms, and their `lr`.
     """
 
     layers: Grid[Count]
     batch: Count
     epochs: Count
-    epoch_inputs: Count | None = None
     lr: Positive
     arms: dict[str, dict[str, Any]] = {}
 
@@ -154,6 +152,16 @@ class VideoBudget(Budget):
     validation_inputs: Count
     test_inputs: Count | None
     optimizer: OptimizerName = "adam"  # of the weights; budgets published before there were two have none
+
+
+class TextBudget(Budget):
+    """Of a model of texts, whose `epochs` are passes over all of them.
+
+    With `parts` a pass is cut in so many epochs: the same steps, but for fewer than `parts` at its end that fill
+    none, looked at and noted more often. Warm-ups, histories and reported epochs then count parts.
+    """
+
+    parts: Count = 1
 
 
 class Evaluation(Schema):

@@ -22,6 +22,7 @@ from tests.bench.paper import shaped
 from tests.bench.steps import PAIR, Fed
 from tests.bench.table import EXACT, record
 from tests.bench.timing import device, one_thread, ratio
+from tests.fakes.text import padding_waste
 
 
 def tokens(values: Params, dataset: str, name: str, folder: Path) -> text.Tokens:
@@ -99,7 +100,7 @@ def main() -> None:
             train, stream = tokens(values, dataset, "bert", Path(folder)).split("train"), np.random.default_rng(0)
             order, size = stream.permutation(len(train)), values.model_budget("distilbert")["batch"]
             waste = [
-                text.padding_waste(train.lengths, text.batches(train.lengths, order, size, pool, stream))
+                padding_waste(train.lengths, text.batches(train.lengths, order, size, pool, stream))
                 for pool in (values.text.length_pool, 1)
             ]
             print(f"  {dataset:<12}{waste[0]:.3f} / {waste[1]:.3f}")

@@ -190,6 +190,12 @@ def cells(model: str, seeds: Sequence[int] = (0,)) -> list[Cell]:
     return [Cell("text", DATASET, model, "constrained", LAYERS, 0.4, seed) for seed in seeds]
 
 
+def padding_waste(lengths: np.ndarray, batches: Sequence[np.ndarray]) -> float:
+    """Which share of the positions of all batches is padding."""
+    positions = sum(len(batch) * int(lengths[batch].max()) for batch in batches)
+    return 1 - sum(int(lengths[batch].sum()) for batch in batches) / positions
+
+
 def normal(*shape: int, seed: int = 1) -> Tensor:
     """Standard normal numbers."""
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))

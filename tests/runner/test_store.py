@@ -99,6 +99,7 @@ def test_a_checkpoint_belongs_to_its_stack_until_the_stack_is_closed() -> None:
     places[2].write_text("state")
     names = (f"{PARTIAL}{HERE}1", f".{HERE}{1:016x}")  # the second for the moment before the writer has its lock
     others, left = ([place.with_name(f".{place.name}{name}") for name in names] for place in places[1:3])
+    left.append(places[2].with_name(f".{places[2].stem}.json{PARTIAL}{HERE}1"))
     for part in (*left, *others):
         part.touch()
     store.close_stack(["a1", "b2"])

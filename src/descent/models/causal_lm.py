@@ -14,8 +14,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from descent.errors import UserError
 from descent.models.parts.inputs import LMInputs, Pretrained
 from descent.models.parts.pretrained import PretrainedBackbone, check, configuration, load, place
-from descent.schema import Budget as Common
-from descent.schema import Count, Positive, Schema, Share
+from descent.schema import Count, Positive, Schema, Share, TextBudget
 from descent.training.noise import WEIGHTS, seeded
 
 LABEL = "Causal LM"
@@ -66,7 +65,7 @@ class LoRA(Schema):
     dropout: Share
 
 
-class Budget(Common):
+class Budget(TextBudget):
     """Beside what every model has, the weights; a pretrained model must have as many layers."""
 
     weights: Weights

@@ -11,8 +11,7 @@ from torch.nn.functional import embedding
 from descent.models.parts.inputs import Pretrained, TextInputs
 from descent.models.parts.text import Embedded, Readout
 from descent.models.parts.unrolled import UT
-from descent.schema import Budget as Common
-from descent.schema import Count, Positive, Schema
+from descent.schema import Count, Positive, Schema, TextBudget
 from descent.training.noise import WEIGHTS, generator
 
 LABEL = "UT"
@@ -37,7 +36,7 @@ class Embeddings(Pretrained):
     width: Count | None = None
 
 
-class Budget(Common):
+class Budget(TextBudget):
     """Beside what every model has, the source of the word embeddings."""
 
     embeddings: Embeddings

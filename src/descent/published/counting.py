@@ -42,8 +42,8 @@ def without(gone: set[tuple[str, str, int]], rows: pd.DataFrame) -> pd.DataFrame
 
 
 def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[int, int]]:
-    """How long each part trained and tuned these cells, by data set, model and part: epochs, and trials of the
-    rate (each seed one) of the arm that has fewer."""
+    """How long each part trained and tuned these cells, by data set, model and part: epochs (of texts passes over
+    them), and trials of the rate (each seed one) of the arm that has fewer."""
     trials = [files.table(folder, "trials") for folder in folders]
     tried = {
         (*place, number): int(rows.groupby("arm")["seeds"].sum().min())
@@ -52,7 +52,12 @@ def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[
         for place, rows in table.groupby(PLACE)
     }
     groups = cells.dropna(subset="epoch").groupby([*PLACE, "part"])
-    return {place: (int(rows["epoch"].max()), tried.get(place, 0)) for place, rows in groups}
+    budgets = {}
+    for (dataset, model, part), rows in groups:
+        cut = files.params(folders[part]).model_budget(model).get("parts", 1)
+        place = dataset, model, part
+        budgets[place] = int(rows["epoch"].max()) // cut, tried.get(place, 0)
+    return budgets
 
 
 def _check_whole(rows: pd.DataFrame, gone: set[tuple], folders: Sequence[Path]) -> None:

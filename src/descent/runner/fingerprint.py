@@ -32,8 +32,8 @@ SCHEMAS = (
     "Shift",
     "Problem",
     "Pretrained",
-    "Common",
     "VideoBudget",
+    "TextBudget",
 )  # what schemas derive from
 
 

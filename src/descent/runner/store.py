@@ -20,7 +20,7 @@ from torch import Tensor
 
 from descent.cells import Cell
 from descent.errors import UserError
-from descent.io.folders import atomic_folder, lasting, naming, write_text
+from descent.io.folders import abandoned, atomic_folder, lasting, naming, write_text
 from descent.runner import integrity
 from descent.runner.stored import HISTORY, RECORD, WEIGHTS, Stored
 from descent.training.arm import Setting
@@ -80,10 +80,11 @@ def open_stacks() -> list[list[str]]:
 def close_stack(fingerprints: list[str]) -> None:
     """All cells of the stack are published: its state is needed no more."""
     place = _stack(fingerprints)
-    # A killed run leaves part of a state, under either of its names (io.folders); who writes a state has the right
-    # to its stack, and is at its end here.
+    # A killed run leaves part of a state, under either of its names (io.folders). Who writes one has the right to
+    # its stack, and is at its end here; a frozen host, whose lease has ended, finds its own gone when it wakes.
     partial = place.parent.glob(f".{place.name}.pt.*")
-    for path in (*place.parent.glob(f"{place.name}.*"), *partial):
+    names = filter(abandoned, place.parent.glob(f".{place.name}.json.*"))  # written without that right
+    for path in (*place.parent.glob(f"{place.name}.*"), *partial, *names):
         path.unlink(missing_ok=True)
 
 

@@ -11,8 +11,10 @@ from torch import Tensor, nn
 
 from descent.arms import deep_supervision
 from descent.cells import Cell
+from descent.errors import UserError
 from descent.models.parts.text import Embedded
 from descent.runner.checkpoints import FileCheckpoint
+from descent.schema import TextBudget
 from descent.tasks.common.items import setting
 from descent.tasks.text import batches
 from descent.tasks.text import feed as feeds
@@ -33,9 +35,9 @@ def stack(arm: str = "constrained", seed: int = 0, eps: tuple[float, ...] = (0.0
     return [Cell("text", DATASET, "ut_text", arm, 2, level, seed) for level in eps]
 
 
-def task(tokens: Tokens, cells: list[Cell], epoch_inputs: int | None = None) -> ClassificationTask:
-    text = text_params().text
-    return ClassificationTask(tokens, 8, epoch_inputs, text.length_pool, text.validation_batch, CPU, cells)
+def task(tokens: Tokens, cells: list[Cell], parts: int = 1) -> ClassificationTask:
+    text, budget = text_params().text, TextBudget(layers=[2], batch=8, epochs=1, lr=0.1, parts=parts)
+    return ClassificationTask(tokens, budget, text.length_pool, text.validation_batch, CPU, cells)
 
 
 def same_batch(one: Batch, other: Batch) -> bool:
@@ -119,36 +121,38 @@ def test_an_epoch_has_whole_batches_of_other_texts_in_another_order(tokens: Toke
     assert all(same_batch(first, second) for (first, _), (second, _) in again), "for every seed the same"
 
 
-@pytest.mark.parametrize(("inputs", "steps"), [(1, 1), (17, 2), (43, 5), (1000, 5)])
-def test_epochs_of_fewer_texts_take_the_batches_of_a_longer_one_in_turn(
-    tokens: Tokens, inputs: int, steps: int
-) -> None:
-    whole, cut = task(tokens, stack()), task(tokens, stack(), inputs)
-    assert cut.steps == steps
-    of_a_pass = whole.steps // steps * steps  # what fills no epoch is left out, as what fills no batch is
-    places = [divmod(number, of_a_pass) for number in range(2 * of_a_pass)]
-    for number, place in enumerate(places):
+@pytest.mark.parametrize(("parts", "steps"), [(2, 2), (3, 1), (5, 1)])
+def test_parts_of_a_pass_take_its_batches_in_turn(tokens: Tokens, parts: int, steps: int) -> None:
+    whole, cut = task(tokens, stack()), task(tokens, stack(), parts)
+    assert (whole.steps, cut.steps) == (5, steps)
+    for number in range(2 * parts * steps):  # what fills no part is left out, as what fills no batch is
+        place = divmod(number, parts * steps)
         assert same_batch(cut.batch(*divmod(number, steps)), whole.batch(*place))
 
 
+def test_a_pass_of_fewer_batches_than_parts_is_refused(tokens: Tokens) -> None:
+    with pytest.raises(UserError, match=r"a pass over 43 texts in batches of 8 cannot be cut in parts: 6: lower"):
+        task(tokens, stack(), parts=6)
+
+
 @pytest.mark.parametrize("arm", ["constrained", "unconstrained"])
-def test_an_epoch_cut_in_five_is_the_same_training_looked_at_more_often(
+def test_a_pass_cut_in_five_is_the_same_training_looked_at_more_often(
     tokens: Tokens, arm: str, tmp_path: Path
 ) -> None:
     own, found = f"{BUDGET}.models.distilbert", []
-    for epochs, inputs in ((1, None), (5, 8)):
-        params = text_params({f"{own}.epochs": epochs, f"{own}.epoch_inputs": inputs, "text.selection": "final"})
+    for parts in (1, 5):
+        params = text_params({f"{own}.epochs": 2, f"{own}.parts": parts, "text.selection": "final"})
         feed = feeds.feed(params, tokens, "distilbert", CPU)
         one = Cell("text", DATASET, "distilbert", arm, 2, 0.4, 0)
-        kept = FileCheckpoint(tmp_path / f"{epochs}")
+        kept = FileCheckpoint(tmp_path / f"{parts}")
         found.append(train_stack(feed.recipe, [one], [setting(params, one)], kept, lambda *done: None))
     whole, cut = found
-    assert (len(whole.history), len(cut.history)) == (1, 5)
+    assert (len(whole.history), len(cut.history)) == (2, 10)
     for name, value in whole.weights.items():
         assert torch.equal(cut.weights[name], value), name
     for name in ("loss_train", *(["multiplier_mean"] if arm == "constrained" else [])):
-        mean = torch.stack([log[name] for log in cut.history]).mean(0)
-        torch.testing.assert_close(mean, whole.history[0][name], rtol=1e-5, atol=1e-7)
+        mean = torch.stack([log[name] for log in cut.history[5:]]).mean(0)
+        torch.testing.assert_close(mean, whole.history[1][name], rtol=1e-5, atol=1e-7)
         assert (cut.history[-1][name] - mean).abs().max() > 1e-3, "the end is not the mean"
 
 

@@ -13,9 +13,10 @@ from descent.errors import UserError
 from descent.schema import TokenizerSource, TrainTokenizer
 from descent.tasks.text import data as text
 from descent.tasks.text import prepare as tokenize
-from descent.tasks.text.data import Texts, batches, by_length, padding_waste
+from descent.tasks.text.data import Texts, batches, by_length
 from descent.tasks.text.raw import fetch
 from descent.tasks.text.schema import GenerateTexts, Source
+from tests.fakes.text import padding_waste
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,7 @@ from descent.errors import UserError
 from descent.models.parts.inputs import Pretrained, TextInputs
 from descent.models.parts.pretrained import BODY, PretrainedBackbone, check, configuration, load, place
 from descent.models.parts.text import Embedded, Readout
-from descent.schema import Budget as Common
-from descent.schema import Count, Schema, Share
+from descent.schema import Count, Schema, Share, TextBudget
 from descent.training.noise import WEIGHTS, seeded
 
 TABLE = "embeddings/word_embeddings/weight"
@@ -50,7 +49,7 @@ class Weights(Pretrained):
     random: Size | None = None
 
 
-class Budget(Common):
+class Budget(TextBudget):
     """Beside what every model has, the weights; a pretrained encoder must have as many layers."""
 
     weights: Weights

@@ -12,6 +12,7 @@ from torch import Tensor
 from descent.cells import Cell
 from descent.components import load
 from descent.models.causal_lm import CausalLM
+from descent.schema import TextBudget
 from descent.tasks.lm.losses import cast_head, token_loss
 from descent.tasks.lm.schema import LanguageModel
 from descent.tasks.text.data import Texts
@@ -47,13 +48,12 @@ class InstructionTask(EmbeddingTask):
     def __init__(
         self,
         data: Tokenised,
-        batch: int,
-        epoch_inputs: int | None,
+        budget: TextBudget,
         settings: LanguageModel,
         device: torch.device,
         cells: Sequence[Cell],
     ) -> None:
-        super().__init__(data, batch, epoch_inputs, settings.length_pool, settings.validation_batch, device, cells)
+        super().__init__(data, budget, settings.length_pool, settings.validation_batch, device, cells)
         self.settings = settings
         self.all_layers = load("arms", cells[0].arm).ALL_LAYERS
 

@@ -32,10 +32,10 @@ def feed(params: Params, data: Instructions, model: str, device: torch.device) -
     facts = {"data": data.digest, "lm": lm.model_dump(include=LEARNS), "max_tokens": data.max_tokens}
     return Feed(
         build=partial(feeding.build, model, settings, budget, inputs),
-        task=partial(InstructionTask, data, budget.batch, budget.epoch_inputs, lm, device),
+        task=partial(InstructionTask, data, budget, lm, device),
         definition=lambda cell: feeding.definition(params, "lm", model, settings, budget, cell, **facts),
         batch=budget.batch,
-        epochs=budget.epochs,
+        epochs=budget.epochs * budget.parts,
         selection=lm.selection,
         tolerance=lm.tolerance,
         training=params.training,

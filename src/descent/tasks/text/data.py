@@ -130,9 +130,3 @@ def by_length(lengths: Int[np.ndarray, " texts"], size: int) -> list[Int[np.ndar
     """All texts, the shortest first, in batches of `size`; the last may be smaller."""
     order = np.argsort(lengths, kind="stable")
     return [order[begin : begin + size] for begin in range(0, len(order), size)]
-
-
-def padding_waste(lengths: Int[np.ndarray, " texts"], batches: Sequence[Int[np.ndarray, " _"]]) -> float:
-    """Which share of the positions of all batches is padding."""
-    positions = sum(len(batch) * int(lengths[batch].max()) for batch in batches)
-    return 1 - sum(int(lengths[batch].sum()) for batch in batches) / positions

@@ -10,6 +10,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from descent.cells import Cell
+from descent.errors import UserError
+from descent.schema import TextBudget
 from descent.tasks.text.data import Texts, batches, by_length
 from descent.training.arm import ranged
 from descent.training.devices import compiled
@@ -30,8 +32,8 @@ class EmbeddingTask(ABC):
     """Batches of texts of like length for a stack of cells of one seed, noise on their word embeddings.
 
     All cells see the same texts and, in models of one width, the same unit noise, scaled by their own eps; so do
-    the cells of the other arms. A batch is a function of (seed, epoch, step) alone. Epochs that `epoch_inputs`
-    makes shorter than all texts take the batches of the longer one in turn: the steps are the same ones.
+    the cells of the other arms. A batch is a function of (seed, epoch, step) alone. Epochs that are parts of
+    a pass over the texts take its batches in turn.
     """
 
     recordable = False  # dropout's seed is the step's own
@@ -39,23 +41,30 @@ class EmbeddingTask(ABC):
     def __init__(
         self,
         data: Tokenised,
-        batch: int,
-        epoch_inputs: int | None,
+        budget: TextBudget,
         length_pool: int,
         validation_batch: int,
         device: torch.device,
         cells: Sequence[Cell],
     ) -> None:
+        """
+        Raises:
+            UserError: a pass has fewer batches than parts.
+        """
         (self.seed,) = {cell.seed for cell in cells}
         self.eps = torch.tensor([cell.eps for cell in cells], device=device)
         self.ranged = ranged(cells[0].arm)
         self.device = device
         self.texts = data.split("train")
-        self.size = min(batch, len(self.texts))
+        self.size = min(budget.batch, len(self.texts))
         self.pool = length_pool
-        drawn = min(len(self.texts), max(self.size, epoch_inputs or len(self.texts)))
-        self.steps = drawn // self.size
-        self.parts = len(self.texts) // self.size // self.steps  # epochs of one pass over the texts
+        self.parts = budget.parts
+        self.steps = len(self.texts) // self.size // self.parts
+        if not self.steps:
+            raise UserError(
+                f"a pass over {len(self.texts)} texts in batches of {self.size} cannot be cut in parts: "
+                f"{self.parts}: lower parts or batch in the model's budget in params.yaml"
+            )
         self.order: tuple[int, list[np.ndarray]] = (-1, [])
         self.scale = Scale(data.frequencies, device)
         self.width = 0  # of the embeddings, which the first batch tells

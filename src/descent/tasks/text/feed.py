@@ -32,18 +32,10 @@ def feed(params: Params, tokens: Tokens, model: str, device: torch.device) -> Fe
     widths = [module.width(own, budget, inputs) for own in settings.values()]
     return Feed(
         build=partial(feeding.build, model, settings, budget, inputs),
-        task=partial(
-            ClassificationTask,
-            tokens,
-            budget.batch,
-            budget.epoch_inputs,
-            text.length_pool,
-            text.validation_batch,
-            device,
-        ),
+        task=partial(ClassificationTask, tokens, budget, text.length_pool, text.validation_batch, device),
         definition=lambda cell: feeding.definition(params, "text", model, settings, budget, cell, **given),
         batch=budget.batch,
-        epochs=budget.epochs,
+        epochs=budget.epochs * budget.parts,
         selection=text.selection,
         tolerance=text.tolerance,
         training=params.training,
