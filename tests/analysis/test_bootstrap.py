@@ -1,11 +1,13 @@
 """Resamples and their intervals, against what is known in closed form."""
 
 import math
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from descent.analysis import bootstrap, replicates
+from descent.primal_dual.problem import Problem
 from descent.schema import Evaluation
 
 SETTINGS = Evaluation(
@@ -52,8 +54,10 @@ def test_the_median_of_a_resample_lies_within_its_bin() -> None:
 
 def test_descending_is_strict_and_begins_at_the_cap() -> None:
     f = np.array([[1.0, 1.0, 9.0], [3.0, 3.0, 3.0], [2.0, 3.0, 2.0]])
-    assert replicates.descending(f, 1).tolist() == [True, False, True]
-    assert replicates.descending(f, 0).tolist() == [False, False, True]
+    first, second = (Mock(spec=Problem, cap_layer=layer) for layer in (0, 1))
+    assert replicates.descending(f, second).tolist() == [True, False, True]
+    for held_to in (first, None):
+        assert replicates.descending(f, held_to).tolist() == [False, False, True]
 
 
 def test_all_cells_of_a_data_set_share_their_resamples_and_data_sets_do_not() -> None:

@@ -13,8 +13,7 @@ from descent.cells import Cell
 from descent.config import Params
 from descent.models.causal_lm import CausalLM
 from descent.runner.items import Feed, Item
-from descent.tasks.common import feeding
-from descent.tasks.lm import evaluate as evaluation
+from descent.tasks.common import feeding, shifted
 from descent.tasks.lm.data import Instructions
 from descent.tasks.lm.feed import feed
 from descent.training.noise import seeded
@@ -79,7 +78,7 @@ def enter_lm_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Instructi
     """Make a project with tokenised instructions and work in it; the digest of the code is a word."""
     enter_project(folder, monkeypatch)
     monkeypatch.setattr(feeding, "digest", lambda modules: "code")
-    monkeypatch.setattr(evaluation, "digest", lambda modules: "code")
+    monkeypatch.setattr(shifted, "digest", lambda modules: "code")
     prepared = paths.prepared_folder(lm_params(), "lm", DATASET, MODEL)
     return write_instructions(prepared, Path("data/raw") / DATASET)
 

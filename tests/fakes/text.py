@@ -21,8 +21,7 @@ from descent.config import Params
 from descent.models.parts.text import Embedded
 from descent.models.ut_text import TextUT
 from descent.runner.items import Feed, Item
-from descent.tasks.common import feeding
-from descent.tasks.text import evaluate as evaluation
+from descent.tasks.common import feeding, shifted
 from descent.tasks.text.data import Tokens, load
 from descent.tasks.text.feed import feed
 from tests.fakes.core import PRIMAL_DUAL, enter_project, evaluate_cells, item_of, small_params, train_cells
@@ -148,7 +147,7 @@ def enter_text_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Tokens:
     """
     enter_project(folder, monkeypatch)
     monkeypatch.setattr(feeding, "digest", lambda modules: "code")
-    monkeypatch.setattr(evaluation, "digest", lambda modules: "code")
+    monkeypatch.setattr(shifted, "digest", lambda modules: "code")
     return write_tokens(paths.prepared_folder(text_params(), "text", DATASET, "ut_text"))
 
 

@@ -10,6 +10,7 @@ from descent.analysis import bootstrap
 from descent.analysis.results import Row
 from descent.analysis.select import in_distribution
 from descent.cells import Cell
+from descent.primal_dual.problem import Problem
 from descent.schema import Evaluation
 from descent.training.noise import RESAMPLES
 
@@ -90,8 +91,10 @@ def median(
     return edges[at] + width * (half - below) / (cumulated[rows, at] - below)
 
 
-def descending(f: Float[np.ndarray, "depth resamples"], first: int) -> Bool[np.ndarray, " resamples"]:
-    """Whether the loss falls strictly from the first constrained layer to the last."""
+def descending(f: Float[np.ndarray, "depth resamples"], problem: Problem | None) -> Bool[np.ndarray, " resamples"]:
+    """Whether the loss falls strictly from the layer of the cap, of a cell that is held to none from X_0, to the
+    last."""
+    first = problem.cap_layer if problem else 0
     return (np.diff(f[first:], axis=0) < 0).all(axis=0)
 
 

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from descent.cells import Cell, searched
+from descent.cells import Cell
 from descent.components import TASKS
 from descent.config import Params
 from descent.runner import store
-from descent.runner.followers import twin
 from descent.runner.items import Item
-from descent.tasks.common.items import of_model, of_study
+from descent.tasks.common.items import given, of_model, of_study
 
 
 class Left:
@@ -40,7 +39,7 @@ class Left:
             item: of the stand-in, with the settings in params.yaml of all cells.
             folder: where the data would lie; stand-ins have no digest that tells one from another.
         """
-        known = {cell: own for cell, own in item.settings.items() if self._in_params(cell)}
+        known = {cell: own for cell, own in item.settings.items() if given(self.params, cell)}
         names = {cell: f"{folder} {item.fingerprint(cell, own)}" for cell, own in known.items()}
         return self._first({cell: names.get(cell) for cell in item.cells})
 
@@ -53,10 +52,6 @@ class Left:
             if name is not None:
                 self.counted.add(name)
         return found
-
-    def _in_params(self, cell: Cell) -> bool:
-        """Whether params.yaml has the cell's setting: neither a search nor a cell of another arm chooses it."""
-        return not searched(self.params, cell) and twin(cell) is None
 
 
 def _names(item: Item) -> dict[Cell, str]:

@@ -33,6 +33,10 @@ class Feed(Recipe):
     elements: int | None  # numbers in one state of one cell in training; None: cells train one by one
     seeds_apart: bool  # whether batches of different seeds differ in shape
 
+    def elements_at(self, batch: int) -> int | None:
+        """`elements` in a batch of another size."""
+        return None if self.elements is None else self.elements // self.batch * batch
+
     @property
     def recipe(self) -> Recipe:
         """What a process that trains a stack needs of it, all of which can be sent there."""

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from descent.config import Params
 from descent.figures.parts import remarks, shift_map
 
 TITLE = "Robustness to shifts that training has not seen"
@@ -22,8 +21,4 @@ are dropped or repeated by themselves.
 PARAMETERS = shift_map.parameters("video")
 render = partial(shift_map.render, task="video")
 left_out = partial(shift_map.left_out, task="video")
-
-
-def remarks_on(params: Params) -> list[str]:
-    """What must be read with it."""
-    return remarks.frames(params) + remarks.capacity(params, params.video.models)
+remarks_on = remarks.of_video

@@ -23,6 +23,7 @@ interval over seeds leaves out zero; what other test items would change is not i
 different tasks, so that their models have no other data set to be tested on.
 """
 PARAMETERS = ["eps", "arms", "comparison", "video.datasets", "video.models", "video.evaluation.transfer"]
+remarks_on = remarks.of_video
 FAINTER, LEAST = 1.5, 5.0  # the full colours: so many times the largest gain, and no fewer percent than these
 ROW, FOOT = 0.34, 0.5  # inches: of a data set, and of the rest of a panel
 
@@ -58,11 +59,6 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 def left_out(params: Params) -> str:
     """Why there is nothing to show; empty where there is."""
     return "" if len(params.video.datasets) > 1 else "one video data set is in use, and no other to test on"
-
-
-def remarks_on(params: Params) -> list[str]:
-    """What must be read with it."""
-    return remarks.frames(params) + remarks.capacity(params, params.video.models)
 
 
 def _draw(axes: Axes, table: pd.DataFrame, names: list[str], reach: float) -> None:

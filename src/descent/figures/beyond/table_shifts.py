@@ -76,7 +76,7 @@ def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """What differs between the models and between the arms; a warning of synthetic data."""
     lines = pairs.orientation(params, TASKS)
     if "video" in params.tasks:
-        lines = remarks.frames(params) + remarks.capacity(params, params.video.models) + lines
+        lines = remarks.of_video(params) + lines
     whole = table[table["gamma"].isna()].to_dict("records")
     return [SILENT, *lines] if any(map(_mark, whole)) else lines
 

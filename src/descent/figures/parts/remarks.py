@@ -29,6 +29,11 @@ def capacity(params: Params, models: list[str]) -> list[str]:
     return lines
 
 
+def of_video(params: Params) -> list[str]:
+    """What must be read with numbers of video: both of the above."""
+    return frames(params) + capacity(params, params.video.models)
+
+
 def setting(params: Params, study: Study) -> str:
     """What all cells of a study share."""
     place = f"{style.name(study.model)}, {style.name(study.dataset)}"

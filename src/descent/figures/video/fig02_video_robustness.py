@@ -39,6 +39,7 @@ PARAMETERS = [
     "video.evaluation.gammas",
     "video.evaluation.classical_frames",
 ]
+remarks_on = remarks.of_video
 SIDES = {
     "out_of": ("o", r"gain at equal depth, $\gamma > \epsilon$"),
     "in": ("s", r"at equal depth, $\gamma \leq \epsilon$"),
@@ -79,11 +80,6 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
             _draw_gains(grid[-1][column], select(gains, dataset=dataset), params, named=column == 0)
     style.legend(figure)
     return figure
-
-
-def remarks_on(params: Params) -> list[str]:
-    """What must be read with it."""
-    return remarks.frames(params) + remarks.capacity(params, params.video.models)
 
 
 def _draw_arm(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, choice: object) -> None:

@@ -97,6 +97,11 @@ def _apart(settings: dict[Cell, Setting]) -> tuple[dict[Cell, Setting], dict[Cel
     return {cell: own for cell, own in settings.items() if cell not in followers}, followers
 
 
+def given(params: Params, cell: Cell) -> bool:
+    """Whether params.yaml has the cell's setting: neither a search nor a cell of another arm chooses it."""
+    return not searched(params, cell) and twin(cell) is None
+
+
 def setting(params: Params, cell: Cell, overrides: dict[str, Any] | None = None) -> Setting:
     """How params.yaml has a cell trained.
 
@@ -112,11 +117,9 @@ def setting(params: Params, cell: Cell, overrides: dict[str, Any] | None = None)
         raise UserError(f"{grids} says nothing of {cell.model}, which {cell.experiment} trains: give it a budget")
     rate = validated(Rate, {RATE: values.pop(RATE, budget[RATE])}, where)
     found = validated(load("arms", cell.arm).Settings, values, where)
-    warmup = getattr(found, "warmup_epochs", 0)
-    if warmup >= budget["epochs"]:
-        raise UserError(
-            f"{where}: warmup_epochs {warmup} leaves none of the {budget['epochs']} epochs to the duals"
-        )
+    warmup, epochs = getattr(found, "warmup_epochs", 0), budget["epochs"] * budget.get("parts", 1)
+    if warmup >= epochs:
+        raise UserError(f"{where}: warmup_epochs {warmup} leaves none of the {epochs} epochs to the duals")
     return Setting(cell.arm, rate.lr, found)
 
 

@@ -21,16 +21,15 @@ from typing import Any
 
 from descent import config
 from descent.analysis import results
-from descent.cells import Cell, grid, searched
+from descent.cells import Cell, grid
 from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
 from descent.io.folders import abandoned
 from descent.runner import integrity, store
-from descent.runner.followers import twin
 from descent.runner.stored import Stored
 from descent.schema import validated
-from descent.tasks.common.items import readings, setting
+from descent.tasks.common.items import given, readings, setting
 
 REFS = ("refs/heads", "refs/remotes", "refs/exps")  # the last are DVC's: finished, queued and running experiments
 WHICH = ("dataset", "model", "arm", "layers", "eps", "seed")  # what tells a cell that is asked for
@@ -156,7 +155,7 @@ def _profiles(params: Params) -> list[Params]:
 
 
 def _values(params: Params, cell: Cell) -> str:
-    if searched(params, cell) or twin(cell) is not None:
+    if not given(params, cell):
         return FREE
     return json.dumps(setting(params, cell, params.replaced(cell)).definition(), sort_keys=True)
 

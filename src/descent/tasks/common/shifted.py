@@ -1,6 +1,6 @@
 """The shifts of params.yaml as functions, and the levels at which each is applied."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
@@ -13,6 +13,7 @@ from torch import Tensor
 from descent.components import TRAINED, load
 from descent.config import Params
 from descent.errors import UserError
+from descent.runner.fingerprint import digest
 from descent.schema import Shift, validated
 from descent.training.noise import Stream
 
@@ -121,6 +122,25 @@ def check(params: Params, task: str) -> None:
     """
     for shift in params.shifts_of(task):
         levels_of(params, task, shift, trained=())
+
+
+def definitions(params: Params, task: str, code: str, unread: Set[str] = frozenset({"shifts"})) -> dict[str, dict]:
+    """By shift in use, what scores under it depend on beside weights and data.
+
+    Args:
+        code: the module that measures.
+        unread: of the task's evaluation, what it has no use for.
+    """
+    section = params.section(task)
+    return {
+        shift: {
+            "evaluation": section.evaluation.model_dump(exclude=set(unread)),
+            "tolerance": section.tolerance,
+            "shift": params.shifts[shift],
+            "code": digest((code, f"descent.shifts.{shift}")),
+        }
+        for shift in params.shifts_of(task)
+    }
 
 
 def levels_of(params: Params, task: str, shift: str, trained: Iterable[float]) -> list[float]:

@@ -14,10 +14,9 @@ from descent.cells import Cell
 from descent.config import Params
 from descent.paths import completions_folder
 from descent.runner.executor import Job
-from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
-from descent.tasks.common.shifted import apply_of, levels_of
+from descent.tasks.common.shifted import apply_of, definitions, levels_of
 from descent.tasks.lm.data import Instructions
 from descent.tasks.lm.sweep import InstructionSweep, sweep
 from descent.training.devices import autocast
@@ -25,20 +24,11 @@ from descent.training.devices import autocast
 
 def scoring(params: Params, data: Instructions, item: Item) -> Scoring:
     """How the cells of a language model are scored, under every shift in use."""
-    evaluation = params.lm.evaluation
     return Scoring(
         profile=params.profile,
         measure=partial(_measure, params, data, item.feed.device),
         problem=params.held_to,
-        definitions={
-            shift: {
-                "evaluation": evaluation.model_dump(exclude={"shifts"}),
-                "tolerance": params.lm.tolerance,
-                "shift": params.shifts[shift],
-                "code": digest((__name__, f"descent.shifts.{shift}")),
-            }
-            for shift in params.shifts_of("lm")
-        },
+        definitions=definitions(params, "lm", __name__),
         elements=None,
         inputs=len(data.split("test")),
     )
@@ -90,6 +80,5 @@ def _replicates(params: Params, cell: Cell, found: InstructionSweep, levels: Seq
     hits = found.accuracy[[levels.index(level) for level in swept], -1]
     scores = replicates.accuracies(hits, found.sizes, swept, cell.eps, resamples)
     f = replicates.mean(found.loss[levels.index(cell.eps)], found.sizes, resamples)
-    constraints = params.held_to(cell)
-    scores["descending"] = replicates.descending(f, constraints.cap_layer if constraints else 0)
+    scores["descending"] = replicates.descending(f, params.held_to(cell))
     return replicates.rows(scores, prompts, cell.eps, cell.layers)

@@ -14,10 +14,9 @@ from descent.analysis.select import TRAINED
 from descent.cells import Cell
 from descent.config import Params
 from descent.runner.executor import Job
-from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
-from descent.tasks.common.shifted import apply_of, levels_of
+from descent.tasks.common.shifted import apply_of, definitions, levels_of
 from descent.tasks.text.data import Tokens
 from descent.tasks.text.sweep import TextSweep, sweep
 from descent.training.devices import autocast
@@ -27,21 +26,13 @@ BINS = np.linspace(0, 2, 101)  # lower edges of the histogram of ratios; the las
 
 def scoring(params: Params, tokens: Tokens, item: Item) -> Scoring:
     """How the cells of a text item are scored, under every shift in use."""
-    evaluation, elements = params.text.evaluation, item.feed.elements
+    evaluation = params.text.evaluation
     return Scoring(
         profile=params.profile,
         measure=partial(_measure, params, tokens, item.feed.device),
         problem=params.held_to,
-        definitions={
-            shift: {
-                "evaluation": evaluation.model_dump(exclude={"shifts"}),
-                "tolerance": params.text.tolerance,
-                "shift": params.shifts[shift],
-                "code": digest((__name__, f"descent.shifts.{shift}")),
-            }
-            for shift in params.shifts_of("text")
-        },
-        elements=None if elements is None else elements // item.feed.batch * evaluation.batch,
+        definitions=definitions(params, "text", __name__),
+        elements=item.feed.elements_at(evaluation.batch),
         inputs=len(tokens.split("test")),
     )
 
@@ -131,9 +122,8 @@ def _replicates(
     swept = sorted(set(map(float, evaluation.gammas)))
     hits = found.hits[[levels.index(level) for level in swept], index].mean(axis=1)
     scores = replicates.accuracies(hits, once, swept, cell.eps, resamples)
-    constraints = params.held_to(cell)
     f = replicates.mean(found.own[index].mean(axis=1, dtype=np.float64), once, resamples)
-    scores["descending"] = replicates.descending(f, constraints.cap_layer if constraints else 0)
+    scores["descending"] = replicates.descending(f, params.held_to(cell))
     ratios = found.ratios(index).reshape(-1, texts)
     scores["ratio_mean"] = replicates.mean(ratios.mean(axis=0, dtype=np.float64), once, resamples)
     scores["ratio_below_one"] = replicates.mean((ratios < 1).mean(axis=0), once, resamples)

@@ -56,7 +56,7 @@ def of_all(params: Params) -> pd.DataFrame:
 
 def scoring(params: Params, tokens: Tokens, item: Item) -> Scoring:
     """How the cells of a text item are scored on every kind, each at its own level of training."""
-    evaluation, elements = params.text.evaluation, item.feed.elements
+    evaluation = params.text.evaluation
     return Scoring(
         profile=params.profile,
         measure=partial(_measure, params, tokens, item.feed.device),
@@ -68,7 +68,7 @@ def scoring(params: Params, tokens: Tokens, item: Item) -> Scoring:
                 "code": digest((__name__, f"descent.shifts.{TRAINED}")),
             },
         },
-        elements=None if elements is None else elements // item.feed.batch * evaluation.batch,
+        elements=item.feed.elements_at(evaluation.batch),
         inputs=sum(len(tokens.split(split)) for split, _ in kinds(tokens)),
     )
 

@@ -19,10 +19,10 @@ from descent.analysis.select import TRAINED, in_distribution
 from descent.cells import Cell
 from descent.components import load
 from descent.config import Params
-from descent.runner.fingerprint import digest
 from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import budget_of
+from descent.tasks.common.shifted import definitions
 from descent.tasks.video import bias, layerwise
 from descent.tasks.video.batches import BY_INPUTS, DenoisingTask
 from descent.tasks.video.data import Prepared
@@ -43,7 +43,6 @@ def scoring(params: Params, prepared: Prepared, item: Item) -> Scoring:
     module = load("models", model)
     task = BY_INPUTS[module.INPUTS]
     own = [cell.eps for cell in item.cells]
-    elements = item.feed.elements
     inputs = task.inputs(prepared, budget, "test")
     found = tested(params, inputs, module.INPUTS, sigma(params, prepared), own)
     tests = {test.apply.name: test for test in found}
@@ -52,17 +51,11 @@ def scoring(params: Params, prepared: Prepared, item: Item) -> Scoring:
         measure=partial(_measure, params, prepared, task, tests, item.feed.device),
         problem=params.held_to,
         definitions={
-            shift: {
-                "levels": test.levels,
-                "evaluation": evaluation.model_dump(exclude=UNREAD),
-                "test": budget.test_inputs,
-                "tolerance": params.video.tolerance,
-                "shift": params.shifts[shift],
-                "code": digest((__name__, f"descent.shifts.{shift}")),
-            }
-            for shift, test in tests.items()
+            shift: told | {"levels": tests[shift].levels, "test": budget.test_inputs}
+            for shift, told in definitions(params, "video", __name__, UNREAD).items()
+            if shift in tests
         },
-        elements=None if elements is None else elements // budget.batch * evaluation.batch,
+        elements=item.feed.elements_at(evaluation.batch),
         inputs=len(inputs),
     )
 
@@ -131,8 +124,7 @@ def _scores(
     gammas = np.array([level in set(map(float, params.video.evaluation.gammas)) for level in swept])
     inside = in_distribution(np.array(swept), cell.eps)
     own = error[swept.index(cell.eps)]
-    constraints = params.held_to(cell)
-    scores = {"descending": replicates.descending(own, constraints.cap_layer if constraints else 0)}
+    scores = {"descending": replicates.descending(own, params.held_to(cell))}
     for name, chosen in (("in", gammas & inside), ("out_of", gammas & ~inside)):
         if chosen.any():
             scores[f"log_rmse_{name}_distribution"] = _log_rmse(units, error)[chosen].mean(axis=0)

@@ -52,7 +52,6 @@ def scoring(params: Params, own: Prepared, others: Sequence[Prepared], item: Ite
     evaluation = params.video.evaluation
     model = item.cells[0].model
     budget = budget_of(params, model)
-    elements = item.feed.elements
     scale = sigma(params, own)
     return Scoring(
         profile=params.profile,
@@ -68,7 +67,7 @@ def scoring(params: Params, own: Prepared, others: Sequence[Prepared], item: Ite
                 "code": digest((__name__, f"descent.shifts.{TRAINED}")),
             },
         },
-        elements=None if elements is None else elements // budget.batch * evaluation.batch,
+        elements=item.feed.elements_at(evaluation.batch),
         inputs=sum(len(_inputs(params, model, other)) for other in others),
     )
 
