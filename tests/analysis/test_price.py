@@ -152,10 +152,10 @@ def test_what_is_paid_stands_beside_what_the_form_says_of_the_same_problem(
 
 
 def test_a_pair_with_a_diverged_cell_is_left_out(own: Params, results: pd.DataFrame) -> None:
-    before = price.measured(cells_table(results, own), own).set_index(price.PLACE)
+    before = price.measured(cells_table(results, own), own).set_index(price.PAID_AT)
     place = (KEY["experiment"], KEY["dataset"], KEY["model"], KEY["layers"], KEY["eps"], "")
     change(results, 1.0, **KEY, seed=0, arm="unconstrained", metric="diverged")
-    after = price.measured(cells_table(results, own), own).set_index(price.PLACE)
+    after = price.measured(cells_table(results, own), own).set_index(price.PAID_AT)
     left = after.loc[place, "paid_seeds"] if place in after.index else 0
     assert left == before.loc[place, "paid_seeds"] - 1
 
@@ -166,7 +166,7 @@ def test_a_setting_tells_in_how_many_cells_its_constraints_hold(own: Params, res
     one = (cells[list(KEY)] == list(KEY.values())).all(axis=1) & (cells["arm"] == "constrained")
     for held in (True, False):
         cells.loc[one, "feasible"] = held
-        assert price.measured(cells, own).set_index(price.PLACE).loc[place, "held"] == held
+        assert price.measured(cells, own).set_index(price.PAID_AT).loc[place, "held"] == held
 
 
 def test_without_a_pair_there_is_nothing(own: Params, results: pd.DataFrame) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from descent.analysis.keys import CELL
 from descent.analysis.results import ABSENT
-from descent.analysis.select import CELL, select
+from descent.analysis.select import select
 from descent.config import Params
 from tests.fakes.results import fake_params
 

@@ -40,9 +40,9 @@ def test_a_row_for_each_model_says_how_many_of_its_settings_lie_near_the_form() 
 def test_what_is_published_is_what_the_runs_tell() -> None:
     """Of one run; no number of it is typed by hand."""
     folder = ROOT / "small-9ecb5140"
-    found = priced.settings([folder]).set_index(price.PLACE)
+    found = priced.settings([folder]).set_index(price.PAID_AT)
     saved = pd.read_csv(ROOT / programme.PRICES, dtype={"varied": str}).fillna({"varied": ""})
-    saved = saved[saved["run"] == folder.name].set_index(price.PLACE)
+    saved = saved[saved["run"] == folder.name].set_index(price.PAID_AT)
     numbers = ["share", "cap", "held", "paid", "paid_low", "paid_high", "expected"]
     pd.testing.assert_frame_equal(saved[numbers], found[numbers].astype(float), rtol=1e-5, check_dtype=False)
     assert set(saved["tied"]) == {True} and found["expected"].notna().all()

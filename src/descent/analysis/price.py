@@ -38,7 +38,7 @@ from descent.config import Params
 from descent.study import Study
 
 ASKED = {"alpha", "margin", "R0"}  # of a problem all that the closed form knows
-PLACE = ["experiment", *SETTING, "varied"]
+PAID_AT = ["experiment", *SETTING, "varied"]
 OF_PAIR = ["tied", "share", "cap"]
 
 
@@ -66,7 +66,7 @@ def tied(F: float, alpha: float, R0: float, layers: int) -> float:
 
 
 def measured(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """What constrained video models pay on validation data, beside the closed form: a row for each PLACE.
+    """What constrained video models pay on validation data, beside the closed form: a row for each PAID_AT.
 
     Of the grid of videos and of the studies that vary nothing but ASKED, models in which the layers of both arms
     are one map, or those of neither. A pair of which a cell diverged is left out; one whose constraints do not
@@ -75,8 +75,8 @@ def measured(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     Args:
         cells: one row per cell (summary.cells_table).
 
-    Columns: PLACE; `tied`, whether all layers are one map; `share` and `cap`, the alpha and R0 that training asks
-    for, the margin in them; `held`, the share of the constrained cells that are feasible on validation data;
+    Columns: PAID_AT; `tied`, whether all layers are one map; `share` and `cap`, the alpha and R0 that training
+    asks for, the margin in them; `held`, the share of the constrained cells that are feasible on validation data;
     `paid`, the mean over seeds of ln(f_L / ERM's f_L), with Student's 95 % interval (`paid_low`, `paid_high`,
     `paid_seeds`); `expected`, the mean of ln `tied`, missing where layers are not one map, and where for some seed
     no such model descends so.
@@ -87,10 +87,10 @@ def measured(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     pairs = pairs[(pairs["arm"] == params.comparison.ours) & pairs["validation_loss_baseline"].notna()]
     alike = [model for model in pairs["model"].unique() if _alike(model, params)]
     pairs = pairs[pairs["model"].isin(alike)]
-    found = pairs[[*PLACE, "seed"]].join(_beside_form(pairs, params))
+    found = pairs[[*PAID_AT, "seed"]].join(_beside_form(pairs, params))
     if found.empty:
         return found
-    by = [*PLACE, *OF_PAIR]
+    by = [*PAID_AT, *OF_PAIR]
     alone = found.groupby(by)[["held", "expected"]].agg(lambda own: own.mean(skipna=False))
     return over_seeds(found, ["paid"], by).join(alone, on=by)
 

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from descent.analysis import replicates
-from descent.analysis.select import CELL, mean, measured, select
+from descent.analysis.keys import CELL
+from descent.analysis.select import mean, measured, select
 from descent.analysis.trials import accuracy_columns
 from descent.tasks.text.data import Tokens
 from descent.tasks.text.evaluate import _replicates

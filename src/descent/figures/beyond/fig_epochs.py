@@ -7,7 +7,7 @@ from matplotlib.ticker import NullLocator
 
 from descent import components
 from descent.analysis import epochs
-from descent.analysis.select import SETTING
+from descent.analysis.keys import SETTING
 from descent.analysis.wording import number_of, unit_of
 from descent.config import Params
 from descent.figures.parts import curves, scales, style

@@ -4,7 +4,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from descent.analysis.select import CELL, TRAINED, last_layer, mean, select
+from descent.analysis.keys import CELL
+from descent.analysis.select import TRAINED, last_layer, mean, select
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.figures.parts import curves, scales, style

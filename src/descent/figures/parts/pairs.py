@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from descent.analysis.select import SETTING
+from descent.analysis.keys import SETTING
 from descent.analysis.wording import UNKNOWN, known
 from descent.config import Params
 from descent.figures.parts import style

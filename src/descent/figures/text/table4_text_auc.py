@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from descent.analysis.keys import SETTING
 from descent.analysis.lost import chance, truth
-from descent.analysis.select import SETTING
 from descent.analysis.summary import cells_table
 from descent.analysis.trials import best_trial, seeds_are_trials
 from descent.config import Params

@@ -7,7 +7,8 @@ from matplotlib.ticker import MaxNLocator
 
 from descent.analysis.differences import video_gains
 from descent.analysis.evidence import Evidence
-from descent.analysis.select import CURVE, select
+from descent.analysis.keys import CURVE
+from descent.analysis.select import select
 from descent.analysis.summary import best_depth, cells_table
 from descent.cells import headline
 from descent.config import Params

@@ -7,8 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from descent.analysis.keys import CELL
 from descent.analysis.lost import truth
-from descent.analysis.select import CELL, TRAINED, select
+from descent.analysis.select import TRAINED, select
 from descent.analysis.summary import cells_table, first_constrained
 from descent.config import Params
 from descent.figures.parts import curves, scales, style

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from descent.analysis.keys import SETTING
 from descent.analysis.lost import truth
-from descent.analysis.select import SETTING
 from descent.analysis.summary import cells_table
 from descent.config import Params
 from descent.figures.parts import curves, pairs, remarks, style, tables
