@@ -66,7 +66,7 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert outcome == (
         "**3 of the paper's claims were chosen before the runs; 1 is reproduced on real data.** The others: "
         "1 *cannot tell* and 1 *not tested*. Behind a claim stand 8 seeds and up to 27 settings (a setting is a "
-        "data set, a model and a depth)."
+        "data set, a model and a depth, at one training noise)."
     )
     assert picture.endswith(f"({tmp_path}/fig_verdicts.png)")
     head, _, *rows = verdicts.splitlines()
