@@ -35,6 +35,7 @@ SOLVED = {
     "the language model": "small-44e380a6",
     "RoBERTa on IMDb": "small-2132a0b2",
     "RoBERTa on IMDb, the last ninth": "small-fc9a1e7d",
+    "DistilBERT on IMDb, the last ninth": "small-d35e27c1",
 }
 NUPI = "https://proceedings.mlr.press/v235/sohrabi24a.html"
 VIDEO = ["video_ood", "video_cost"]
