@@ -7,6 +7,7 @@ from descent.errors import UserError
 from descent.tasks.common.items import budget_of, setting, settings_by_arm
 from tests.fakes.core import small_params
 from tests.fakes.dust import BUDGET
+from tests.fakes.text import DUAL, text_params
 
 DUST = f"{BUDGET}.models.dust"
 URL = {"url": "http://example.org/a.zip"}
@@ -41,6 +42,16 @@ def test_a_wrong_value_of_an_objective_is_refused_with_its_section(changes: dict
     with pytest.raises(UserError) as error:
         setting(small_params(changes), CELL)
     assert told in str(error.value) and "pydantic" not in str(error.value)
+
+
+def test_a_warm_up_counts_the_epochs_that_a_pass_is_cut_in() -> None:
+    cell = Cell("text", "imdb", "distilbert", "constrained", 2, 0.4, 0)
+    warm = {"objectives.constrained.warmup_epochs": 4, "profiles.demo.text.models.distilbert.epochs": 1}
+    warm |= {"objectives.constrained.models.distilbert": DUAL | {"warmup_epochs": 4}}
+    parts = "profiles.demo.text.models.distilbert.parts"
+    assert setting(text_params(warm | {parts: 5}), cell).values.warmup_epochs == 4
+    with pytest.raises(UserError, match="warmup_epochs 4 leaves none of the 4 epochs to the duals"):
+        setting(text_params(warm | {parts: 4}), cell)
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,14 @@ def test_training_names_models_without_epochs(results, params: Params) -> None:
     assert catalogue.left_out(fig_training, plain) == "no arm in use holds its cells to constraints"
 
 
+def test_a_model_whose_pass_is_cut_says_in_how_many_epochs(results, params: Params) -> None:
+    cut = params.with_budget("ut_text", {"parts": 9})
+    figures = [fig_training.render(results, own) for own in (params, cut)]
+    whole, told = ([axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()] for figure in figures)
+    (row,) = [label for label in told if label.endswith("9 epochs a pass")]
+    assert row.startswith("UT") and not any("a pass" in label for label in whole)
+
+
 UNHELD = {"comparison": {"ours": "deep_supervision", "baseline": "unconstrained"}}
 
 

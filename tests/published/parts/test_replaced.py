@@ -32,6 +32,17 @@ def test_what_two_parts_trained_for_as_long_is_refused(results: pd.DataFrame, tm
         parts.counted(folders)
 
 
+@pytest.mark.slow
+def test_a_pass_that_was_cut_in_epochs_was_not_trained_for_longer(results: pd.DataFrame, tmp_path: Path) -> None:
+    of_text = results[results["model"] == "distilbert"]
+    epochs = of_text["metric"] == "epoch"
+    cut = of_text.assign(value=of_text["value"].mask(epochs, 9 * of_text["value"]))
+    budget = {"profiles.demo.text.models.distilbert.parts": 9}
+    folders = [published(of_text, tmp_path / PARTS[0]), published(cut, tmp_path / PARTS[1], budget)]
+    with pytest.raises(UserError, match="trained and tuned for as long"):
+        parts.replaced(folders)
+
+
 @pytest.fixture(scope="module")
 def again() -> pd.DataFrame:
     """DUST a second time, and the other way round."""

@@ -79,7 +79,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         panels = dict(zip(HEADS, line, strict=True))
         _draw_baseline(panels["loss"], _twin(results, cell, params), style.color(params.comparison.baseline))
         _draw_model(panels, cell, params)
-        line[0].set_ylabel(_title(model, cell))
+        line[0].set_ylabel(_title(model, cell, params))
     for axes, head in zip(grid[0], HEADS.values(), strict=True):
         axes.set_title(head, pad=13)
     for axes in grid[-1]:
@@ -93,12 +93,14 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     return figure
 
 
-def _title(model: str, cell: pd.DataFrame) -> str:
-    """A model, its data set and depth, in lines that fit the height of a panel."""
+def _title(model: str, cell: pd.DataFrame, params: Params) -> str:
+    """A model, its data set and depth, and how many epochs a pass is cut in, in lines that fit a panel."""
     where = [
         f"{style.name(dataset)}, $L={layers}$" for dataset, layers in cell.groupby(["dataset", "layers"]).groups
     ]
-    return "\n".join([fill(style.name(model), 18), *where])
+    parts = params.model_budget(model).get("parts", 1)
+    cut = [f"{parts} epochs a pass"] if parts > 1 else []
+    return "\n".join([fill(style.name(model), 18), *where, *cut])
 
 
 def _of_model(results: pd.DataFrame, params: Params, task: str, model: str) -> pd.DataFrame:
