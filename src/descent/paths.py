@@ -4,13 +4,14 @@ from pathlib import Path
 
 from descent.config import Params
 
+PREPARED = Path("data/prepared")
 RUNS = Path("data/runs")  # a folder for each cell
 RESULTS = Path("data/results.parquet")  # all rows of all score files
 
 
 def prepared_folder(params: Params, task: str, dataset: str, model: str) -> Path:
     """What a model reads of a data set: frames; of text and instructions their tokens, by its tokenizer."""
-    folder = Path("data/prepared") / dataset
+    folder = PREPARED / dataset
     return folder if task == "video" else folder / params.tokenizer(model)
 
 

@@ -97,7 +97,7 @@ def test_two_parts_of_one_solver_make_up_the_mean_together(counts: Path, tmp_pat
     rows = next(iter(told(counts, *halves).values()))
     assert rows[0][2] == "all 4, trimmed mean" and "small-00000002](" in rows[0][0] and "3](" in rows[0][0]
     rows = next(iter(told(counts, halves[0]).values()))
-    part = "2 of 4, trimmed mean"
+    part = "2 of 4, mean"
     assert [row[2] for row in rows] == [part, *(f"UT on UCSD, L = {depth}" for depth in (3, LAST))]
     other = published(
         made(0.02, models=("dust",)), tmp_path / "small-00000004", SHARED | {"objectives.constrained.margin": 0.1}
@@ -129,12 +129,18 @@ def test_the_sentence_has_the_means_of_the_table_and_none_of_a_single_setting(
     cap = real_params().objective("constrained", "ucsd", "ut")["R0"]
     assert said.startswith(f"**With R0 = 6 in place of {cap:g}** (2 of 4 settings): a gain of ")
     assert "](RUNS.md#the-models-behind-the-verdicts-solved-otherwise)" in said and cap != 6
-    for (claim, solvers), rows in zip(beside(counts, folder).items(), told(counts, folder).values(), strict=True):
-        what = {"gain": "gain", "cost": "price"}[CLAIMS[claim].kind]
-        assert solvers and f"a {what} of {rows[0][4]} % where it was {rows[0][3]}" in said
-        as_they_are = solvers[0][solvers[0]["resample"] == 0]
-        plain = [signed(100 * as_they_are[side].mean()) for side in ("effect", "effect_counts")]
-        assert (f"(untrimmed {plain[0]} where it was {plain[1]})" in said) == (what == "gain")
+    assert "untrimmed" not in said, "of two settings nothing is trimmed"
+    whole = published(made(0.02), tmp_path / "small-00000004", SHARED | CAP)
+    for part, trimmed in ((folder, False), (whole, True)):
+        said = otherwise.sentence(beside(counts, part), "RUNS.md")
+        tables = told(counts, part).values()
+        for (claim, solvers), rows in zip(beside(counts, part).items(), tables, strict=True):
+            what = {"gain": "gain", "cost": "price"}[CLAIMS[claim].kind]
+            assert solvers and f"a {what} of {rows[0][4]} % where it was {rows[0][3]}" in said
+            as_they_are = solvers[0][solvers[0]["resample"] == 0]
+            plain = [signed(100 * as_they_are[side].mean()) for side in ("effect", "effect_counts")]
+            told_too = trimmed and what == "gain"
+            assert (f"(untrimmed {plain[0]} where it was {plain[1]})" in said) == told_too
     alone = published(made(0.02, models=("ut",), layers=(3,)), tmp_path / "small-00000003", SHARED | CAP)
     found = beside(counts, alone)
     assert otherwise.tables(found, real_params()) and otherwise.sentence(found, "RUNS.md") == ""
@@ -165,3 +171,48 @@ def test_neither_are_other_seeds_nor_what_is_solved_alike(counts: Path, tmp_path
     assert told(counts, published(moved, tmp_path / "small-00000003", SHARED | CAP)) == {}
     fewer = made(0.02)
     assert told(counts, published(fewer[fewer["seed"] < 6], tmp_path / "small-00000004", SHARED | CAP)) == {}
+
+
+def texts(gain: float, models: tuple[str, ...] = ("ut_text", "distilbert")) -> pd.DataFrame:
+    cells = Made(SEEDS, noise=0.01)
+    for model in models:
+        cells.accuracy("text", "imdb", model, gain)
+    return cells.table()
+
+
+STRICTER = {"objectives.constrained.margin": 0.02}
+
+
+@pytest.fixture(scope="module")
+def texts_count(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return published(texts(0.0), tmp_path_factory.mktemp("texts") / "small-00000001")
+
+
+def test_of_texts_all_is_in_points_to_two_digits(texts_count: Path, tmp_path: Path) -> None:
+    solved = texts(0.0123)
+    folder = published(solved, tmp_path / "small-00000002", STRICTER)
+    tables = otherwise.tables(beside(texts_count, folder), real_params())
+    assert "counts, points | otherwise, points | difference, points" in tables and "%" not in tables
+    for rows, claim in zip(told(texts_count, folder).values(), ("text_ood", "text_cost"), strict=True):
+        assert rows[0][1:3] == ["margin = 0.02", "all 2, mean"]
+        there, here = (by_hand(results, claim).mean(axis=0) for results in (texts(0.0), solved))
+        for column, effect in zip((3, 4), (there, here), strict=True):
+            estimate = Estimate.of(effect, TESTED)
+            value, low, high = (100 * number for number in (estimate.value, *estimate.interval(LEVEL)))
+            assert rows[0][column] == f"{value:+.2f} ({low:+.2f} to {high:+.2f})"
+    said = otherwise.sentence(beside(texts_count, folder), "RUNS.md")
+    gained = next(iter(told(texts_count, folder).values()))[0]
+    assert f"a gain of {gained[4]} points where it was {gained[3]}, a price of " in said
+
+
+def test_a_pass_cut_in_parts_is_the_same_pass_and_other_texts_or_batches_are_not(
+    texts_count: Path, tmp_path: Path
+) -> None:
+    parts_of = {f"profiles.demo.text.models.{model}.parts": 3 for model in ("ut_text", "distilbert")}
+    cut = published(texts(0.02), tmp_path / "small-00000002", STRICTER | parts_of)
+    assert len(told(texts_count, cut)) == 2
+    for number, more in enumerate(({"text.length_pool": 2}, {"profiles.demo.text.batch": 7}), 3):
+        other = published(texts(0.02), tmp_path / f"small-0000000{number}", STRICTER | more)
+        assert told(texts_count, other) == {}
+    (cut / "data.sha256").write_text(f"{'1' * 64}  imdb/bert\n")
+    assert told(texts_count, cut) == {}

@@ -13,10 +13,10 @@ from descent.published.markdown import pipe
 FOUND = ("gain out of distribution, %", "gain in distribution, %", "pairs")  # headings of what was found
 
 
-def estimated(found: Estimate) -> str:
-    """The protocol's estimate of a gain of errors, in percent with its 95 % interval (wording.gain)."""
+def estimated(found: Estimate, digits: int = 1) -> str:
+    """The protocol's estimate of a gain, times a hundred, with its 95 % interval (wording.gain)."""
     value, *ends = found.numbers()
-    return gain(value, ends, found.seeds)
+    return gain(value, ends, found.seeds, digits)
 
 
 def controls(found: pd.DataFrame, params: Params) -> str:

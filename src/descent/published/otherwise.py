@@ -1,4 +1,4 @@
-"""What becomes of the verdicts on video where the models behind them are solved otherwise.
+"""What becomes of the verdicts where the models behind them are solved otherwise.
 
 A part that is judged alone may train the very settings and seeds that a primary claim is judged on, with another
 solver in our arm. Then the claim's mean is worked out from it as from what counts, and each setting is laid beside
@@ -10,42 +10,34 @@ from pathlib import Path
 
 import pandas as pd
 
+from descent import components
 from descent.analysis import grounds
 from descent.analysis.claims import CLAIMS
 from descent.analysis.keys import PLACE, VARIANT
 from descent.analysis.lost import truth
 from descent.analysis.scorecard import PAPER, scores
 from descent.analysis.select import select
-from descent.analysis.verdicts import Estimate, student, trimmed
-from descent.analysis.wording import gain, signed
+from descent.analysis.verdicts import TRIM, Estimate, student, trimmed
+from descent.analysis.wording import digits_of, gain, signed, unit_of
 from descent.config import Params
 from descent.published import files, gains, shape
 from descent.published.markdown import anchor, linked, listed, pipe
 
-VIDEO = "video"
 SAME = [*VARIANT, "claim", "seed", "resample"]  # what two pairs share that are laid beside each other
 ALONE = "judged alone, as announced, it changes no verdict"
 TITLE = "The models behind the verdicts, solved otherwise"  # of the chapter with the settings
 LINK = "each setting beside its own"
+TRIMMED = "trimmed mean"
 Found = Mapping[str, Sequence[pd.DataFrame]]  # by claim, a table for each way of solving it otherwise
 CELLS = [*VARIANT, "seed"]  # what the two cells of a pair share
-HEADER = (
-    "run / counts",
-    "otherwise",
-    "of",
-    "counts, %",
-    "otherwise, %",
-    "difference, %",
-    "constraints hold",
-    "lost",
-)
+MEASURED = ("counts", "otherwise", "difference")  # in the claim's unit
 
 
 def beside(
     pairs: pd.DataFrame, facts: pd.DataFrame, together: Sequence[Path], apart: Sequence[Path], params: Params
 ) -> Found:
-    """Of each primary claim about video the pairs that count beside those of the same settings solved otherwise, a
-    table for each way of solving them.
+    """Of each primary claim about a task the pairs that count beside those of the same settings solved otherwise,
+    a table for each way of solving them.
 
     Columns beside those of the pairs: `<column>_counts`, the same of what counts; `folder`; the test `items` that
     are drawn again; how many of a pair's cells hold the constraints (`holds`, ours) and are `lost`; `what` is
@@ -57,7 +49,7 @@ def beside(
         together: their folders.
         apart: those of parts that are judged alone.
     """
-    claims = [name for name, claim in CLAIMS.items() if claim.primary and claim.experiment == VIDEO]
+    claims = [name for name, claim in CLAIMS.items() if claim.primary and claim.experiment in components.TASKS]
     others = [_held(folder, claims) for folder in apart]
     statements = pd.read_csv(PAPER).set_index("claim")["statement"]
     found = {}
@@ -77,18 +69,19 @@ def beside(
 def tables(found: Found, params: Params) -> str:
     """A table in Markdown for each claim of which there is one (`beside`); else empty.
 
-    A row a setting, after one for their trimmed mean where there are several: what counts and what comes out of
-    the other solver, with the claim's 95 % intervals; the difference by seed, with Student's; in how many of our
-    cells the constraints hold on validation data, and how many cells of both arms are lost, there and here.
+    A row a setting, after one for their mean (trimmed as the claim's would be) where there are several: what
+    counts and what comes out of the other solver, with the claim's 95 % intervals; the difference by seed, with
+    Student's; in how many of our cells the constraints hold on validation data, and how many cells of both arms
+    are lost, there and here.
     """
     said = []
     for solvers in found.values():
         rows = []
         for both in solvers:
             alone = [own for _, own in both.groupby(VARIANT)]
-            rows += [_row(f"{_share(both)}, trimmed mean", both)] if len(alone) > 1 else []
+            rows += [_row(f"{_share(both)}, {_mean(both)}", both)] if len(alone) > 1 else []
             rows += [_row(_setting(own, params), own) for own in alone]
-        said += [f"*{solvers[0]['statement'].iloc[0]}*\n\n{pipe(HEADER, rows)}"] if rows else []
+        said += [f"*{solvers[0]['statement'].iloc[0]}*\n\n{pipe(_header(solvers[0]), rows)}"] if rows else []
     return "\n\n".join(said)
 
 
@@ -108,13 +101,33 @@ def sentence(found: Found, page: str) -> str:
                     f"({_share(both)} settings)"
                 )
                 before, after = (_estimated(one) for one in _sides(both))
+                what = "price" if CLAIMS[claim].kind == "cost" else "gain"
+                plain = what == "gain" and _mean(both) == TRIMMED
                 told.setdefault(head, []).append(
-                    f"a price of {after} % where it was {before}"
-                    if CLAIMS[claim].kind == "cost"
-                    else f"a gain of {after} % where it was {before} (untrimmed {_untrimmed(both)})"
+                    f"a {what} of {after} {_unit(both)} where it was {before}"
+                    + (f" (untrimmed {_untrimmed(both)})" if plain else "")
                 )
     said = [f"{head}: {', '.join(words)}" for head, words in told.items()]
     return f"{'. '.join(said)} ({ALONE}; [{LINK}]({page}#{anchor(TITLE)}))." if said else ""
+
+
+def _header(both: pd.DataFrame) -> list[str]:
+    measured = [f"{what}, {_unit(both)}" for what in MEASURED]
+    return ["run / counts", "otherwise", "of", *measured, "constraints hold", "lost"]
+
+
+def _unit(both: pd.DataFrame) -> str:
+    return unit_of(_task(both))
+
+
+def _task(both: pd.DataFrame) -> str:
+    """The experiment of the claim that pairs are about."""
+    return CLAIMS[both["claim"].iloc[0]].experiment
+
+
+def _mean(both: pd.DataFrame) -> str:
+    """What the claim's rule makes of so many settings."""
+    return TRIMMED if int(TRIM * len(both[VARIANT].drop_duplicates())) else "mean"
 
 
 def _held(folder: Path, claims: Sequence[str]) -> pd.DataFrame:
@@ -150,14 +163,15 @@ def _paired(own: pd.DataFrame, counting: pd.DataFrame, params: Params) -> pd.Dat
         return both[:0]
     what = listed([f"{name} = {here}" for name, (here, _) in changed.items()])
     instead = listed([str(there) for _, there in changed.values()])
-    both = both.join(_cells(run, params), on=CELLS).join(_cells(counts, params).add_suffix("_counts"), on=CELLS)
+    here, there = (_cells(folder, _task(own), params) for folder in (run, counts))
+    both = both.join(here, on=CELLS).join(there.add_suffix("_counts"), on=CELLS)
     return both.assign(what=what, instead=instead)
 
 
-def _cells(folder: Path, params: Params) -> pd.DataFrame:
-    """By CELLS, of a part's grid: how many cells of our arm hold the constraints on validation data (`holds`), and
-    of both arms are `lost`."""
-    cells = select(files.cells(folder), experiment=VIDEO)
+def _cells(folder: Path, task: str, params: Params) -> pd.DataFrame:
+    """By CELLS, of a part's grid for a task: how many cells of our arm hold the constraints on validation data
+    (`holds`), and of both arms are `lost`."""
+    cells = select(files.cells(folder), experiment=task)
     lost = truth(cells["diverged"])
     holds = truth(cells["feasible"]) & ~lost & (cells["arm"] == params.comparison.ours)
     cells = cells.assign(lost=lost, holds=holds)
@@ -211,23 +225,25 @@ def _row(of: str, both: pd.DataFrame) -> list[object]:
         both["what"].iloc[0],
         of,
         *(_estimated(one) for one in sides),
-        _difference(*sides),
+        _difference(*sides, digits_of(_task(both))),
         f"{pairs['holds_counts'].sum()} / {pairs['holds'].sum()} of {len(pairs)}",
         f"{pairs['lost_counts'].sum()} / {pairs['lost'].sum()} of {2 * len(pairs)}",
     ]
 
 
 def _estimated(pairs: pd.DataFrame) -> str:
-    return gains.estimated(Estimate.of(trimmed(scores(pairs)[1]), int(pairs["items"].min())))
+    found = Estimate.of(trimmed(scores(pairs)[1]), int(pairs["items"].min()))
+    return gains.estimated(found, digits_of(_task(pairs)))
 
 
 def _untrimmed(both: pd.DataFrame) -> str:
     """The plain mean over settings and seeds, solved otherwise and where it counts."""
-    before, after = (signed(100 * float(scores(one)[1][..., 0].mean())) for one in _sides(both))
+    digits = digits_of(_task(both))
+    before, after = (signed(100 * float(scores(one)[1][..., 0].mean()), digits) for one in _sides(both))
     return f"{after} where it was {before}"
 
 
-def _difference(counts: pd.DataFrame, otherwise: pd.DataFrame) -> str:
+def _difference(counts: pd.DataFrame, otherwise: pd.DataFrame, digits: int) -> str:
     """By seed, on the test items as they are."""
     first, second = (trimmed(scores(pairs)[1])[:, 0] for pairs in (counts, otherwise))
-    return gain(*student(second - first), len(first))
+    return gain(*student(second - first), len(first), digits)

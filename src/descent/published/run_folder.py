@@ -26,7 +26,7 @@ from descent.errors import UserError
 from descent.figures.parts import catalogue, drawing
 from descent.io.folders import atomic_folder
 from descent.io.processes import processor
-from descent.paths import RESULTS, prepared_folder, runs_folder, study_runs_folder
+from descent.paths import PREPARED, RESULTS, prepared_folder, runs_folder, study_runs_folder
 from descent.published import files
 from descent.runner.stored import RECORD, Stored
 
@@ -83,7 +83,7 @@ def metas(params: Params) -> dict[str, dict[str, Any]]:
         meta = json.loads(path.read_text())
         if meta.get("synthetic"):
             raise UserError(f"evidence is of real data, and {folder} holds generated ones: run `dvc repro`")
-        found[folder.relative_to("data/prepared").as_posix()] = meta
+        found[folder.relative_to(PREPARED).as_posix()] = meta
     return found
 
 

@@ -17,7 +17,7 @@ few are left there is no number. What the words mean: [README](../../README.md#w
 [PROTOCOL.md](PROTOCOL.md); what to doubt: [NOTES.md](NOTES.md)."""
 EVERY = """What each published run trained, with the depths; a run that was announced to join no claim is judged
 alone."""
-OTHERWISE = """What the verdicts on video rest on, trained once more with another solver in the constrained arm and
+OTHERWISE = """What the verdicts rest on, trained once more with another solver in the constrained arm and
 all else alike, seeds too. *Counts*: what the verdict is made of. *Difference*: by seed. *Constraints hold*: on
 validation data, of what counts / of what is solved otherwise."""
 PRICE = """The last layer's loss of constrained video models over that of plain training, on validation data

@@ -1,21 +1,24 @@
-"""What published models of video must share to be laid beside each other, though they lie in two parts."""
+"""What published models must share to be laid beside each other, though they lie in two parts."""
 
 import json
 from collections.abc import Sequence
 from typing import Any
 
+from descent import paths
 from descent.components import load
 from descent.config import Params
 from descent.schema import validated
 
-FREE = ("lr", "arms", "epochs", "layers")  # of a budget: what the objective says, or is told beside
+# Of a budget: what the objective says, is told beside, or changes nothing (a pass cut in parts).
+FREE = ("lr", "arms", "epochs", "layers", "parts")
+INPUTS = ("frame", "length_pool")  # of a task: what becomes of prepared data on their way to a model
 COMPUTED = ("compile", "stack_elements", "checkpoint_seconds")  # of training: how, and not what
 TESTED = ("gammas", "noise_draws", "seed")  # of tests
 
 
 def shape(own: Params, dataset: str, model: str, arm: str, digests: Sequence[str], but: Sequence[str] = ()) -> str:
     """All that makes the numbers of an arm's cells but its objective, depth and epochs: the model's settings
-    without those named, budget, frames, training, tests, and the data.
+    without those named, budget, inputs, training, tests, and the data.
 
     Args:
         own: the parameters of the part that holds them.
@@ -26,13 +29,16 @@ def shape(own: Params, dataset: str, model: str, arm: str, digests: Sequence[str
     """
     schema = load("models", model).Settings  # whose defaults are what older parts do not say
     settings = validated(schema, own.model_settings(model, arm), f"models.{model}").model_dump()
+    task = own.task_of(model)
+    section = own.section(task)
+    prepared = paths.prepared_folder(own, task, dataset, model).relative_to(paths.PREPARED)
     told = (
         without(settings, *but),
         without(own.model_budget(model), *FREE),
-        own.video.frame.model_dump(),
+        section.model_dump(include={*INPUTS}),
         own.training.model_dump(exclude={*COMPUTED}),
-        own.video.evaluation.model_dump(include={*TESTED}),
-        [line for line in digests if line.endswith(f" {dataset}")],
+        section.evaluation.model_dump(include={*TESTED}),
+        [line for line in digests if line.endswith(f" {prepared}")],
     )
     return json.dumps(told, sort_keys=True)
 

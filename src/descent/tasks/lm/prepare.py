@@ -13,6 +13,7 @@ from descent import components
 from descent.config import Params
 from descent.errors import UserError
 from descent.io.folders import atomic_folder
+from descent.paths import PREPARED
 from descent.schema import TokenizerSource
 from descent.tasks.lm.prompts import Style, prompt
 from descent.tasks.lm.speaker import Speaker, build
@@ -30,7 +31,7 @@ def stage(params: Params, dataset: str) -> None:
     """
     components.check("tasks.lm.datasets", dataset, "lm data set")
     budget = params.budget.lm
-    out = Path("data/prepared") / dataset
+    out = PREPARED / dataset
     out.mkdir(parents=True, exist_ok=True)  # also where no model is in use
     for tokenizer in params.tokenizers("lm"):
         prepare(

@@ -19,6 +19,7 @@ from descent.config import Params
 from descent.errors import UserError
 from descent.io.folders import atomic_folder
 from descent.io.progress import Bar
+from descent.paths import PREPARED
 from descent.schema import TokenizerSource
 from descent.tasks.text import arrays, tokenizers
 from descent.tasks.text.arrays import SPLITS, Encoded
@@ -48,7 +49,7 @@ def stage(params: Params, dataset: str) -> None:
     """
     components.check("tasks.text.datasets", dataset, "text data set")
     budget = params.budget.text
-    out = Path("data/prepared") / dataset
+    out = PREPARED / dataset
     out.mkdir(parents=True, exist_ok=True)  # also where no model is in use
     for tokenizer in params.tokenizers("text"):
         prepare(
