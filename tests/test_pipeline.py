@@ -1,6 +1,7 @@
 """dvc.yaml tells the truth: what stages import they depend on, and every name in it exists."""
 
 import itertools
+import json
 import re
 from importlib import import_module
 from pathlib import Path
@@ -215,3 +216,10 @@ def test_stage_entries_are_thin() -> None:
 def test_the_folder_that_the_judge_names_is_there_where_no_language_model_is_in_use() -> None:
     """DVC refuses a frozen stage a dependency of which is missing, and with it every `dvc repro`."""
     assert "data/scores/lm" in STAGES["judge"]["deps"] and (ROOT / "data/scores/lm/.gitkeep").exists()
+
+
+def test_collecting_follows_all_that_it_notes_of_the_parameters() -> None:
+    """Else params.json would stay as it was, and publishing would ask for `dvc repro` for ever."""
+    follows = {word.partition(".")[0] for word in STAGES["collect"]["params"]}
+    noted = json.loads(config.of_results(PARAMS)).keys() - {"components", "method", "device", "local_data"}
+    assert noted == follows

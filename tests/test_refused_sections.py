@@ -44,6 +44,12 @@ def test_a_wrong_value_of_an_objective_is_refused_with_its_section(changes: dict
     assert told in str(error.value) and "pydantic" not in str(error.value)
 
 
+@pytest.mark.parametrize(("parts", "told"), [("9", "a valid integer"), (None, "a valid integer"), (0, "greater")])
+def test_parts_that_are_no_number_are_refused_where_params_yaml_is_read(parts: object, told: str) -> None:
+    with pytest.raises(UserError, match=f"distilbert.parts: Input should be {told}"):
+        text_params({"profiles.demo.text.models.distilbert.parts": parts})
+
+
 def test_a_warm_up_counts_the_epochs_that_a_pass_is_cut_in() -> None:
     cell = Cell("text", "imdb", "distilbert", "constrained", 2, 0.4, 0)
     warm = {"objectives.constrained.warmup_epochs": 4, "profiles.demo.text.models.distilbert.epochs": 1}

@@ -110,6 +110,7 @@ class Declared(Schema):
         arms, models = self.components["arms"], self.components["models"]
         sets = [name for task in components.TASKS for name in self.components[f"tasks.{task}.datasets"]]
         names.known("models", self.models, models)
+        names.known("gpu_share", self.gpu_share.keys() - ALONE.keys(), models)
         for model, own in self.models.items():
             names.known(f"models.{model}.arms", own.get("arms", {}), arms)
         for arm, own in self.objectives.items():

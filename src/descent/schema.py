@@ -88,6 +88,7 @@ class BudgetSection(TypedDict, total=False):
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)
     layers: Grid[Count]
     epochs: Count
+    parts: Count
     arms: dict[str, Values]
 
 
@@ -157,8 +158,8 @@ class VideoBudget(Budget):
 class TextBudget(Budget):
     """Of a model of texts, whose `epochs` are passes over all of them.
 
-    With `parts` a pass is cut in so many epochs: the same steps, but for fewer than `parts` at its end that fill
-    none, looked at and noted more often. Warm-ups, histories and reported epochs then count parts.
+    With `parts` a pass is cut in so many epochs: the same steps, looked at and noted more often. Warm-ups,
+    histories, reported epochs and all else that an arm does by the epoch then count parts.
     """
 
     parts: Count = 1

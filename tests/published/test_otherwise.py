@@ -1,5 +1,7 @@
 """The verdicts' models solved otherwise: which cells are laid beside which, and by how much they gain more."""
 
+import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -153,6 +155,10 @@ def test_the_sentence_has_the_means_of_the_table_and_none_of_a_single_setting(
         {"profiles.demo.video.epochs": 99},
         {"training.clip_norm": 7.0},
         {"video.evaluation.noise_draws": 7},
+        {"video.noise_scale": 0.3},
+        {"video.patch_loss": "mean"},
+        {"video.tolerance": 0.5},
+        {f"profiles.demo.video.models.{model}.lr": 0.5 for model in ("ut", "dust")},
     ],
     ids=str,
 )
@@ -169,8 +175,39 @@ def test_neither_are_other_seeds_nor_what_is_solved_alike(counts: Path, tmp_path
     moved = made(0.02)
     moved["seed"] += moved["layers"].gt(0).astype(int)
     assert told(counts, published(moved, tmp_path / "small-00000003", SHARED | CAP)) == {}
+    unchanged = published(made(0.02), tmp_path / "small-00000005", SHARED | {"objectives.constrained.margin": 0.0})
+    older = counts.parent / "small-00000006"
+    shutil.copytree(counts, older)
+    written = (older / "params.yaml").read_text()
+    (older / "params.yaml").write_text(re.sub(r"^ +margin_start: .*\n", "", written, flags=re.MULTILINE))
+    assert "margin_start" in written and told(older, unchanged) == {}, "an older part does not hold every value"
     fewer = made(0.02)
     assert told(counts, published(fewer[fewer["seed"] < 6], tmp_path / "small-00000004", SHARED | CAP)) == {}
+
+
+def test_a_rate_of_our_arm_alone_is_told_with_what_it_solves(counts: Path, tmp_path: Path) -> None:
+    ours = {f"profiles.demo.video.models.{model}.arms.constrained.lr": 0.5 for model in ("ut", "dust")}
+    found = told(counts, published(made(0.02), tmp_path / "small-00000002", SHARED | CAP | ours))
+    assert {row[1] for rows in found.values() for row in rows} == {"lr = 0.5 and R0 = 6"}
+
+
+def test_a_mean_over_settings_takes_the_seeds_that_all_of_them_have(tmp_path: Path) -> None:
+    def two_more(gain: float) -> pd.DataFrame:
+        cells = Made(SEEDS + 2, noise=0.01).video(gain, datasets=("ucsd",), models=("dust",))
+        return pd.concat([made(gain, models=("ut",)), cells.table()], ignore_index=True)
+
+    names = ("small-00000001", "small-00000002")
+    there, here = two_more(-0.05), two_more(0.02)
+    folders = [
+        published(own, tmp_path / name, SHARED | more)
+        for own, name, more in zip((there, here), names, ({}, CAP), strict=True)
+    ]
+    for claim, rows in zip(("video_ood", "video_cost"), told(*folders).values(), strict=True):
+        for column, own in ((3, there), (4, here)):
+            effect = stats.trim_mean(by_hand(own[own["seed"] < SEEDS], claim), 0.25, axis=0)
+            estimate = Estimate.of(effect, TESTED)
+            assert rows[0][column] == words(estimate.value, *estimate.interval(LEVEL))
+        assert rows[1][6] == f"{SEEDS + 2} / {SEEDS + 2} of {SEEDS + 2}", "a setting by itself has all of its own"
 
 
 def texts(gain: float, models: tuple[str, ...] = ("ut_text", "distilbert")) -> pd.DataFrame:
@@ -216,3 +253,30 @@ def test_a_pass_cut_in_parts_is_the_same_pass_and_other_texts_or_batches_are_not
         assert told(texts_count, other) == {}
     (cut / "data.sha256").write_text(f"{'1' * 64}  imdb/bert\n")
     assert told(texts_count, cut) == {}
+
+
+def test_an_arm_that_counts_epochs_is_told_with_its_parts(texts_count: Path, tmp_path: Path) -> None:
+    slacks = {"objectives.constrained.resilience": "slacks"}
+    slacks |= {
+        f"objectives.constrained.models.{model}.resilience": "slacks" for model in ("ut_text", "distilbert")
+    }
+    parts_of = {f"profiles.demo.text.models.{model}.parts": 3 for model in ("ut_text", "distilbert")}
+    whole = published(texts(0.0), tmp_path / "small-00000002", slacks)
+    cut = published(texts(0.02), tmp_path / "small-00000003", slacks | parts_of)
+    assert {row[1] for rows in told(whole, cut).values() for row in rows} == {"parts = 3"}
+
+
+def test_cells_are_laid_beside_those_of_their_own_seed_where_parts_have_unlike_ones(tmp_path: Path) -> None:
+    def moved(model: str, gain: float, first: int, number: int, **more: object) -> Path:
+        own = texts(gain, (model,))
+        trained = own["layers"].gt(0)
+        own.loc[trained, "seed"] += first
+        return published(own, tmp_path / f"small-0000000{number}", more)
+
+    counting = [moved("ut_text", 0.0, 0, 1), moved("distilbert", 0.0, 24, 2)]
+    for number, (first, found) in enumerate(((24, 2), (0, 0)), 3):
+        apart = moved("distilbert", 0.02, first, number, **STRICTER)
+        own = otherwise.beside(*parts.joined(counting), counting, [apart], real_params())
+        tables = otherwise.tables(own, real_params())
+        assert tables.count("DistilBERT on IMDb") == found
+        assert tables.count(f"{SEEDS} / {SEEDS} of {SEEDS}") == found

@@ -311,7 +311,9 @@ def test_the_kinds_on_another_camera_are_worked_out_from_the_trainings_that_ende
     for (_, own), numbers in zip(solved.groupby(solved["longest_step"] > 1.2), told, strict=True):
         means = own[["price", "gain", "bias", "variance"]].mean()
         assert numbers == [len(own), *(pytest.approx(mean, abs=0.051) for mean in means)]
-    assert len(cells) - len(solved) == int(re.search(r"with starts of .14 and .20 .* (\d+) hold", findings)[1])
+    assert len(cells) - len(solved) == int(
+        re.search(r"with starts of .14 and .20 .* (\d+) of them with slackness above", findings)[1]
+    )
 
 
 def _pairs_by_start(run: Path) -> pd.DataFrame:

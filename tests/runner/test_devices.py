@@ -60,6 +60,8 @@ def test_shares_say_how_many_stacks_one_gpu_takes() -> None:
     assert [share(shares, model) for model in ("roberta", "dust", "ut")] == [1, 3, 2]
     with pytest.raises(UserError, match="default"):
         small_params({"gpu_share": {"default": None}})
+    with pytest.raises(UserError, match=r"gpu_share: unknown .*'utt'"):
+        small_params({"gpu_share": {"default": 1.0, "utt": 0.33}})
 
 
 def where(folder: Path, stack: Sequence[Cell], tell: Callable[[int], None]) -> None:

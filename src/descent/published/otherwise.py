@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from descent import components
-from descent.analysis import grounds
+from descent.analysis import grounds, preconditions
 from descent.analysis.claims import CLAIMS
 from descent.analysis.keys import PLACE, VARIANT
 from descent.analysis.lost import truth
@@ -22,14 +22,15 @@ from descent.analysis.wording import digits_of, gain, signed, unit_of
 from descent.config import Params
 from descent.published import files, gains, shape
 from descent.published.markdown import anchor, linked, listed, pipe
+from descent.published.parts import TRAINED_SEED
 
-SAME = [*VARIANT, "claim", "seed", "resample"]  # what two pairs share that are laid beside each other
+SAME = [*VARIANT, "claim", TRAINED_SEED, "resample"]  # what two pairs share that are laid beside each other
 ALONE = "judged alone, as announced, it changes no verdict"
 TITLE = "The models behind the verdicts, solved otherwise"  # of the chapter with the settings
 LINK = "each setting beside its own"
 TRIMMED = "trimmed mean"
 Found = Mapping[str, Sequence[pd.DataFrame]]  # by claim, a table for each way of solving it otherwise
-CELLS = [*VARIANT, "seed"]  # what the two cells of a pair share
+CELLS = [*VARIANT, TRAINED_SEED]  # what the two cells of a pair share
 MEASURED = ("counts", "otherwise", "difference")  # in the claim's unit
 
 
@@ -133,7 +134,8 @@ def _mean(both: pd.DataFrame) -> str:
 def _held(folder: Path, claims: Sequence[str]) -> pd.DataFrame:
     """The pairs of some claims that a part has, with its `folder`, and how many test `items` are drawn again."""
     pairs, facts = files.pairs_and_facts(folder)
-    return pairs[pairs["claim"].isin(claims)].merge(_items(facts), on=["claim", *PLACE]).assign(folder=folder)
+    own = pairs[pairs["claim"].isin(claims)].merge(_items(facts), on=["claim", *PLACE]).assign(folder=folder)
+    return own.rename(columns={"seed": TRAINED_SEED})  # the place of a seed is that of what counts
 
 
 def _items(facts: pd.DataFrame) -> pd.DataFrame:
@@ -174,7 +176,7 @@ def _cells(folder: Path, task: str, params: Params) -> pd.DataFrame:
     cells = select(files.cells(folder), experiment=task)
     lost = truth(cells["diverged"])
     holds = truth(cells["feasible"]) & ~lost & (cells["arm"] == params.comparison.ours)
-    cells = cells.assign(lost=lost, holds=holds)
+    cells = cells.assign(lost=lost, holds=holds).rename(columns={"seed": TRAINED_SEED})
     return cells[cells["arm"].isin(params.comparison.arms)].groupby(CELLS)[["holds", "lost"]].sum()
 
 
@@ -187,8 +189,8 @@ def _otherwise(run: Path, counts: Path, dataset: str, model: str, params: Params
         own = files.params(folder)
         digests = files.digests(folder)
         shapes = [shape.shape(own, dataset, model, arm, digests) for arm in (ours, baseline)]
-        alike = (shapes, own.epochs(model, 1.0), own.objective(baseline, dataset, model))
-        told.append((alike, own.objective(ours, dataset, model)))
+        mine, theirs = (shape.objective(own, dataset, model, arm) for arm in (ours, baseline))
+        told.append(((shapes, own.epochs(model, 1.0), theirs), mine))
     (alike, mine), (others, theirs) = told
     if alike != others:
         return {}
@@ -212,7 +214,8 @@ def _setting(own: pd.DataFrame, params: Params) -> str:
 
 
 def _sides(both: pd.DataFrame) -> list[pd.DataFrame]:
-    """The pairs that count, and the others."""
+    """The pairs that count, and the others; of the seeds that every setting has."""
+    both = preconditions.common(both)
     return [both.assign(effect=both[f"effect{end}"], items=both[f"items{end}"]) for end in ("_counts", "")]
 
 

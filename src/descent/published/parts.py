@@ -24,6 +24,8 @@ from descent.errors import UserError
 from descent.published import counting, files, same_measures
 from descent.study import LONGER
 
+TRAINED_SEED = "trained_seed"  # of a pair, whose `seed` may be the place of that seed in its part
+
 
 def joined(folders: Sequence[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Pairs and facts of all parts, each pair with the number of its `part`.
@@ -96,8 +98,8 @@ def _loaded(folders: Sequence[Path], trained: pd.DataFrame) -> tuple[pd.DataFram
 
 
 def _matched(pairs: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of one claim; but for video, where the parts that pass have fewer seeds in common than it needs, with
-    each seed's place in its part instead.
+    """Pairs of one claim, with the seed that each was trained with beside them (TRAINED_SEED). But for video,
+    where the parts that pass have fewer seeds in common than it needs, their `seed` is its place in its part.
 
     A mean over settings is taken seed by seed. Models of texts that were trained apart share nothing but a seed's
     number, so that which are taken together is free; of video a seed draws the training clips too (PROTOCOL.md,
@@ -106,6 +108,7 @@ def _matched(pairs: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:
     Args:
         told: the facts of the claim about these parts.
     """
+    pairs = pairs.assign(**{TRAINED_SEED: pairs["seed"]})
     if pairs.empty or (claim := CLAIMS[pairs["claim"].iloc[0]]).experiment == "video":
         return pairs
     passing = set(told.loc[(told["model"] != WHOLE) & (told["why"] == ""), "part"])

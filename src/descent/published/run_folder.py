@@ -27,7 +27,7 @@ from descent.figures.parts import catalogue, drawing
 from descent.io.folders import atomic_folder
 from descent.io.processes import processor
 from descent.paths import PREPARED, RESULTS, prepared_folder, runs_folder, study_runs_folder
-from descent.published import files
+from descent.published import files, shape
 from descent.runner.stored import RECORD, Stored
 
 ROOT = Path("data/evidence")
@@ -97,7 +97,8 @@ def folder_name(params: Params, found: Mapping[str, Mapping[str, Any]], cells: C
 
     Nor do other rates and numbers of epochs, which take the place of those before; but of runs that are judged
     alone, where one may be announced beside another that differs in nothing else. Of these one that shares no seed
-    with what is published under its name repeats that on new ones, and has a name of its own too.
+    with what is published under its name repeats that on new ones, and one that differs in what trains or tests
+    its cells is another: they have names of their own too.
 
     Args:
         cells: their folders, as of `records`.
@@ -111,6 +112,8 @@ def folder_name(params: Params, found: Mapping[str, Mapping[str, Any]], cells: C
         seeds = {int(SEED.search(cell.name)[1]) for cell in cells if not cell.is_relative_to(studies)}
         if seeds.isdisjoint(published[published["trained"] & published["experiment"].isin(TASKS)]["seed"]):
             name = _digested(params, found, [*settings, f"seeds {sorted(seeds)}"])
+        elif (asked := shape.definition(params)) != shape.definition(files.params(ROOT / name)):
+            name = _digested(params, found, [*settings, asked])
     return name
 
 

@@ -14,7 +14,7 @@ from descent.published import files
 
 MEASURED = ("gammas", "noise_draws", "seed", "bootstrap")  # of an evaluation
 SHIFTED = ("energies", "shifts")  # of one beside these, where a claim is about shifts
-HELD = ("eps", "tolerance", "selection", "patch_loss")  # of a task
+HELD = ("eps", "tolerance", "selection", "noise_scale", "patch_loss")  # of a task
 TESTED = ("test_clips", "frames_per_clip", "test_texts", "test_skip", "instructions")  # of a data set's source
 
 Values = dict[str, Any]

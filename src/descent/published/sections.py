@@ -13,8 +13,8 @@ from descent.analysis.lost import truth
 from descent.analysis.wording import UNKNOWN, known
 from descent.components import TASKS
 from descent.config import Params
-from descent.primal_dual.problem import Problem
 from descent.published.markdown import listed, pipe
+from descent.published.shape import OLDER
 
 SPLITS = ("train", "validation", "test")
 NAMED = ("dataset", "model", "arm")  # columns whose words have labels
@@ -31,7 +31,6 @@ SOLVER = (
     "margin_start",
 )
 # What runs published before there was such a value do not hold, and what the paper has whatever `objectives` says.
-OLDER = {"margin_start": Problem.model_fields["margin_start"].default}
 PAPERS = OLDER | {"constraint": "difference", "dual_optimizer": "adam", "margin": 0.0}
 OF_NUPI = ("nupi_gain",)  # what other steps of the duals do not read
 

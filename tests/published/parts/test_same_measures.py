@@ -14,7 +14,12 @@ from tests.fakes.parts import two
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("video.evaluation.gammas", [0.0, 0.3]), ("eps", 0.2), ("video.evaluation.bootstrap", 7)],
+    [
+        ("video.evaluation.gammas", [0.0, 0.3]),
+        ("eps", 0.2),
+        ("video.evaluation.bootstrap", 7),
+        ("video.noise_scale", 0.9),
+    ],
 )
 def test_parts_that_measured_otherwise_are_refused(
     results: pd.DataFrame, key: str, value: object, tmp_path: Path

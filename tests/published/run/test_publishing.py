@@ -59,8 +59,13 @@ def test_a_run_judged_alone_on_new_seeds_stands_beside_the_one_that_it_repeats(
     rows = [("video", True, 0), ("video", True, 1), ("video", False, 7), ("rates_ut", True, 100)]
     cells = pd.DataFrame(rows, columns=["experiment", "trained", "seed"]).assign(varied="")
     cells.to_csv(tmp_path / first / "cells.csv", index=False)
+    (tmp_path / first / "params.yaml").write_text(run_folder.parameters(alone))
     assert name(0, 1) == name(1, 2) == first, "more seeds, and the same ones"
     assert len({first, name(6, 7), name(8, 9)}) == 3, "a map that learns nothing has no seed, trials are no pairs"
+    strict = alone.objectives | {"constrained": alone.objectives["constrained"] | {"margin": 0.05}}
+    slower = alone.training.model_copy(update={"betas": [0.95, 0.95]})
+    others = [alone.model_copy(update=one) for one in ({"objectives": strict}, {"training": slower})]
+    assert len({first, *(name(0, 1, own=own) for own in others)}) == 3, "what trains otherwise replaces nothing"
     together = name(0, 1, own=params)
     (tmp_path / first).rename(tmp_path / together)
     assert name(6, 7, own=params) == together, "of parts judged together they are one part's"

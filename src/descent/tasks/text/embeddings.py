@@ -49,7 +49,7 @@ class EmbeddingTask(ABC):
     ) -> None:
         """
         Raises:
-            UserError: a pass has fewer batches than parts.
+            UserError: a pass cannot be cut in so many equal parts.
         """
         (self.seed,) = {cell.seed for cell in cells}
         self.eps = torch.tensor([cell.eps for cell in cells], device=device)
@@ -59,11 +59,13 @@ class EmbeddingTask(ABC):
         self.size = min(budget.batch, len(self.texts))
         self.pool = length_pool
         self.parts = budget.parts
-        self.steps = len(self.texts) // self.size // self.parts
-        if not self.steps:
+        batches = len(self.texts) // self.size
+        self.steps, left = divmod(batches, self.parts)
+        if left:
+            fit = ", ".join(str(parts) for parts in range(1, batches + 1) if not batches % parts)
             raise UserError(
-                f"a pass over {len(self.texts)} texts in batches of {self.size} cannot be cut in parts: "
-                f"{self.parts}: lower parts or batch in the model's budget in params.yaml"
+                f"a pass of {batches} batches cannot be cut in parts: {self.parts}: in the model's budget in "
+                f"params.yaml set parts to one of {fit}"
             )
         self.order: tuple[int, list[np.ndarray]] = (-1, [])
         self.scale = Scale(data.frequencies, device)

@@ -27,6 +27,7 @@ def feed(params: Params, tokens: Tokens, model: str, device: torch.device) -> Fe
     given = {
         "data": tokens.digest,
         "text": text.model_dump(include={"tolerance", "selection", "length_pool", "validation_batch"}),
+        "classes": tokens.classes,
         "max_tokens": tokens.max_tokens,  # the positions of an encoder with random weights
     }
     widths = [module.width(own, budget, inputs) for own in settings.values()]
