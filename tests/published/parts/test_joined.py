@@ -174,13 +174,19 @@ def test_seeds_that_passing_parts_share_stay_paired_whatever_seeds_a_failing_par
     rows = [(part, seed) for part, first in enumerate((0, 2, 100)) for seed in range(first, first + 10)]
     pairs = pd.DataFrame(rows, columns=["part", "seed"]).assign(claim="text_ood")
     told = pd.DataFrame({"part": [0, 1, 2], "model": "ut_text", "why": ["", "", "P3"]})
-    assert parts._matched(pairs, told).equals(pairs), "eight are the same in both, and eight are needed"
+    same = parts._matched(pairs, told)
+    assert same[["seed", parts.TRAINED_SEED]].eq(pairs["seed"], axis=0).all(axis=None), (
+        "eight are the same in both, and eight are needed"
+    )
     ranked = parts._matched(pairs, told.assign(why=["", "P3", ""]))
+    assert ranked[parts.TRAINED_SEED].equals(pairs["seed"])
     assert ranked.groupby("part")["seed"].agg(list).tolist() == 3 * [[*range(10)]]
     fewer = pairs[pairs["seed"] != 5]
     assert parts._matched(fewer, told)["seed"].max() == 9, "seven in common would give no verdict"
     video = pairs.assign(claim="video_ood")
-    assert parts._matched(video, told.assign(why=["", "P3", ""])).equals(video), "the same seeds, the same clips"
+    assert parts._matched(video, told.assign(why=["", "P3", ""]))["seed"].equals(video["seed"]), (
+        "the same seeds, the same clips"
+    )
 
 
 @pytest.mark.slow
