@@ -39,7 +39,10 @@ SOLVED = {
     "RoBERTa on IMDb": "small-2132a0b2",
     "RoBERTa on IMDb, the last ninth": "small-fc9a1e7d",
     "DistilBERT on IMDb, the last ninth": "small-d35e27c1",
+    "RoBERTa on IMDb, slower duals": "small-6f47e60a",
+    "DistilBERT on IMDb, slower duals": "small-60f1123b",
 }
+TEXTS = ["text_ood", "text_cost"]
 NUPI = "https://proceedings.mlr.press/v235/sohrabi24a.html"
 VIDEO = ["video_ood", "video_cost"]
 BOUNDS = ["estimate", "low", "high"]
@@ -416,3 +419,47 @@ def test_what_hangs_on_the_setting_that_is_not_solved_is_worked_out_without_it()
     pd.testing.assert_frame_equal(same.loc[VIDEO, columns], as_it_is.loc[VIDEO, columns])
     verdicts = own.set_index("claim")["verdict"]
     assert f"-.33, *{verdicts['video_ood']}*" in " ".join((readme.README).read_text().split())
+
+
+def test_what_encoders_gain_and_pay_with_slower_duals_is_what_the_page_of_runs_tells() -> None:
+    findings = (readme.ROOT / "docs/findings.md").read_text().split("| encoders, rate of the duals |")[1]
+    lines = [line.strip("| ").split(" | ") for line in findings.split("\n\n")[0].splitlines()[2:]]
+    runs = (readme.ROOT / "data/evidence/RUNS.md").read_text().split("## The models behind the verdicts")[1]
+    rows = [line.strip("| ").split(" | ") for line in runs.splitlines() if "dual_lr = 0.01 | " in line]
+    places = {
+        "both": "all 2, mean",
+        "RoBERTa": "RoBERTa on IMDb, L = 6",
+        "DistilBERT": "DistilBERT on IMDb, L = 6",
+    }
+    assert [line[0] for line in lines[:2]] == ["both, .1, behind the verdicts", "both, .01"] and len(lines) == 6
+    for number, line in enumerate(lines):
+        gain, price = [row for row in rows if row[2] == places[line[0].partition(",")[0]]]
+        for told, row in zip(line[1:], (gain, price), strict=True):
+            assert _numbers(told) == pytest.approx(_numbers(row[3 + number % 2]), abs=0.0051)
+
+
+def _numbers(words: str) -> list[float]:
+    return [float(number) for number in re.findall(r"[-+]?\d*\.\d+", words)]
+
+
+def test_the_verdicts_on_texts_with_slower_duals_are_those_that_the_readme_tells() -> None:
+    folders, _ = programme.parted(readme.ROOT / "data/evidence", "small")
+    pairs, facts = parts.joined(folders)
+    by = ["claim", "dataset", "model", "seed", "resample"]
+    slower = [
+        pd.read_parquet(readme.ROOT / "data/evidence" / SOLVED[f"{model} on IMDb, slower duals"] / "pairs.parquet")
+        for model in ("RoBERTa", "DistilBERT")
+    ]
+    effects = pd.concat(slower).set_index(by)["effect"]
+    place = pairs["claim"].isin(TEXTS) & pairs["model"].isin(["roberta", "distilbert"])
+    assert (pairs.loc[place, "dataset"] == "imdb").all() and place.sum() == len(TEXTS) * 2 * 8 * 201
+    instead = pairs.copy()
+    instead.loc[place, "effect"] = effects.loc[[*tuples(pairs[place], by)]].to_numpy()
+    gain, price = (scorecard.judged(instead, facts).set_index("claim").loc[name] for name in TEXTS)
+    readme_says = " ".join(readme.README.read_text().split())
+    low, high = (f"{100 * gain[end]:.2f}".replace("0.", ".") for end in ("low", "high"))
+    told = f"{100 * gain['estimate']:.2f} points ({low} to {high})".replace("-0.", "-.")
+    assert (
+        f"the price stays *{price['verdict']}*, and the gain, {told}, would read *{gain['verdict']}*"
+        in readme_says
+    )
