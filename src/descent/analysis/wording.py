@@ -59,7 +59,7 @@ def number_of(count: float | int, word: str) -> str:
 
 
 def signed(value: float, digits: int = 1) -> str:
-    """A gain or loss to one digit: `+1.2`, and never `-0.0`."""
+    """A gain or loss to so many digits: `+1.2`, and never `-0.0`."""
     return UNKNOWN if np.isnan(value) else f"{round(value, digits) + 0:+.{digits}f}"
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +36,8 @@ def stack(arm: str = "constrained", seed: int = 0, eps: tuple[float, ...] = (0.0
     return [Cell("text", DATASET, "ut_text", arm, 2, level, seed) for level in eps]
 
 
-def task(tokens: Tokens, cells: list[Cell], parts: int = 1) -> ClassificationTask:
-    text, budget = text_params().text, TextBudget(layers=[2], batch=8, epochs=1, lr=0.1, parts=parts)
+def task(tokens: Tokens, cells: list[Cell], parts: int = 1, batch: int = 8) -> ClassificationTask:
+    text, budget = text_params().text, TextBudget(layers=[2], batch=batch, epochs=1, lr=0.1, parts=parts)
     return ClassificationTask(tokens, budget, text.length_pool, text.validation_batch, CPU, cells)
 
 
@@ -121,10 +122,10 @@ def test_an_epoch_has_whole_batches_of_other_texts_in_another_order(tokens: Toke
     assert all(same_batch(first, second) for (first, _), (second, _) in again), "for every seed the same"
 
 
-@pytest.mark.parametrize(("parts", "steps"), [(1, 5), (5, 1)])
+@pytest.mark.parametrize(("parts", "steps"), [(2, 3), (3, 2), (6, 1)])
 def test_parts_of_a_pass_take_its_batches_in_turn(tokens: Tokens, parts: int, steps: int) -> None:
-    whole, cut = task(tokens, stack()), task(tokens, stack(), parts)
-    assert (whole.steps, cut.steps) == (5, steps)
+    whole, cut = (task(tokens, stack(), number, batch=7) for number in (1, parts))
+    assert (whole.steps, cut.steps) == (6, steps)
     for number in range(2 * whole.steps):
         assert same_batch(cut.batch(*divmod(number, steps)), whole.batch(*divmod(number, whole.steps)))
 
@@ -134,6 +135,14 @@ def test_a_pass_that_cannot_be_cut_in_equal_parts_is_refused(tokens: Tokens, par
     told = rf"a pass of 5 batches cannot be cut in parts: {parts}: .* set parts to one of 1, 5"
     with pytest.raises(UserError, match=told):
         task(tokens, stack(), parts=parts)
+
+
+def test_a_data_set_that_tells_more_classes_has_other_cells(tokens: Tokens) -> None:
+    """The readout has a row a class; the prepared data's digest knows nothing of them."""
+    [one, more] = [
+        feeds.feed(text_params(), replace(tokens, classes=classes), "ut_text", CPU) for classes in (2, 3)
+    ]
+    assert one.definition(stack()[0]) != more.definition(stack()[0])
 
 
 @pytest.mark.parametrize("arm", ["constrained", "unconstrained"])
