@@ -12,7 +12,8 @@ from descent.published import files
 
 
 def replaced(rows: pd.DataFrame, cells: pd.DataFrame, folders: Sequence[Path]) -> set[tuple[str, str, int]]:
-    """Of the data sets and models of several parts, those of every part but the one with the largest budget.
+    """Of the data sets and models of several parts, those of every part but the one with the largest budget; of
+    equal ones a part that can tell how far its problems are solved (P9) stands for one that cannot.
 
     Args:
         rows: pairs or cells, with the number of their `part`.
@@ -24,7 +25,7 @@ def replaced(rows: pd.DataFrame, cells: pd.DataFrame, folders: Sequence[Path]) -
     budgets = _budgets(folders, cells)
     gone = set()
     for place, held in rows[[*PLACE, "part"]].drop_duplicates().groupby(PLACE):
-        ranked = sorted((budgets.get((*place, part), (0, 0)), part) for part in held["part"])
+        ranked = sorted((budgets.get((*place, part), (0, 0, False)), part) for part in held["part"])
         if len(ranked) > 1 and ranked[-1][0] == ranked[-2][0]:
             one, other = (folders[part].name for _, part in ranked[-2:])
             raise UserError(
@@ -41,9 +42,10 @@ def without(gone: set[tuple[str, str, int]], rows: pd.DataFrame) -> pd.DataFrame
     return rows[[place not in gone for place in tuples(rows, [*PLACE, "part"])]] if gone else rows
 
 
-def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[int, int]]:
+def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[int, int, bool]]:
     """How long each part trained and tuned these cells, by data set, model and part: epochs (of texts passes over
-    them), and trials of the rate (each seed one) of the arm that has fewer."""
+    them), and trials of the rate (each seed one) of the arm that has fewer; and whether its cells have a
+    `slackness`."""
     trials = [files.table(folder, "trials") for folder in folders]
     tried = {
         (*place, number): int(rows.groupby("arm")["seeds"].sum().min())
@@ -56,7 +58,10 @@ def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[
     for (dataset, model, part), rows in groups:
         cut = files.params(folders[part]).model_budget(model).get("parts", 1)
         place = dataset, model, part
-        budgets[place] = int(rows["epoch"].max()) // cut, tried.get(place, 0)
+        solved = bool(
+            rows.reindex(columns=["slackness"]).notna().any(axis=None)
+        )  # an old table has no such column
+        budgets[place] = int(rows["epoch"].max()) // cut, tried.get(place, 0), solved
     return budgets
 
 

@@ -73,6 +73,20 @@ def test_the_part_that_trained_a_model_for_longer_counts_in_its_place(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("told", [0, 1])
+def test_of_equal_parts_the_one_that_tells_how_far_it_is_solved_counts(
+    results: pd.DataFrame, again: pd.DataFrame, told: int, tmp_path: Path
+) -> None:
+    folders = [published(rows, tmp_path / name) for rows, name in zip((results, again), PARTS, strict=True)]
+    for part, folder in enumerate(folders):
+        cells = pd.read_csv(folder / "cells.csv").drop(columns="slackness", errors="ignore")
+        cells = cells.assign(slackness=0.05) if part == told else cells
+        cells.to_csv(folder / "cells.csv", index=False)
+    gone = {(dataset, "dust_shared", 1 - told) for dataset in ("avenue", "ucsd")}
+    assert parts.replaced(folders) == gone
+
+
+@pytest.mark.slow
 def test_of_equally_long_parts_the_one_with_more_trials_counts(
     results: pd.DataFrame, again: pd.DataFrame, tmp_path: Path
 ) -> None:
