@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from descent import config, errors, paths
+from descent import config, errors, kept, paths
 from descent.analysis import asked, csv_files, looks, results, summary
 from descent.analysis.metrics import metrics
 from descent.io.folders import write_text
@@ -15,7 +15,7 @@ def main() -> None:
     table = results.collect(asked.asked(params), params.profile)
     asked.check_asked(table, params)
     results.write(table, paths.RESULTS)
-    write_text(config.OF_RESULTS, config.of_results(params))
+    write_text(kept.OF_RESULTS, kept.of_results(params))
     cells = summary.cells_table(table, params)
     csv_files.write(Path("data/summary.csv"), cells, digits=5)
     write_text(Path("data/arms.json"), json.dumps(metrics(cells, params), indent=1, sort_keys=True) + "\n")

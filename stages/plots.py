@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from descent import config, errors
+from descent import config, errors, kept
 from descent.analysis import csv_files, results
 from descent.analysis.metrics import followed
 from descent.analysis.summary import cells_table
@@ -14,7 +14,7 @@ from descent.report import plots
 
 def main() -> None:
     """Write data/plots/*.csv, which `dvc plots` draws, and data/metrics.json, which `dvc metrics` compares."""
-    params = config.load(config.OF_RESULTS).model_copy(update={"method": config.load().method})
+    params = config.load(kept.OF_RESULTS).model_copy(update={"method": config.load().method})
     rows = results.read(RESULTS, params.profile)
     cells = cells_table(rows, params)
     for stem, table in plots.curves(rows, cells, params, params.method).items():

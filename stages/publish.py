@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from descent import config, errors
+from descent import config, errors, kept
 from descent.figures.parts import catalogue
 
 PICTURES = ("video/fig02_video_robustness.png", "beyond/fig_frames.png", "beyond/fig_lens.png")
@@ -15,7 +15,7 @@ def main() -> None:
     Raises:
         UserError: no run has made them.
     """
-    params = config.load(config.OF_RESULTS)
+    params = config.load(kept.OF_RESULTS)
     folder = Path("data/evidence") / params.profile
     folder.mkdir(parents=True, exist_ok=True)
     for name in PICTURES:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from descent import config, errors
+from descent import config, errors, kept
 from descent.analysis import results
 from descent.figures.parts import style
 from descent.io.folders import write_text
@@ -16,7 +16,7 @@ from descent.report.page import page
 
 def main() -> None:
     """Put what stands in figures/ together with the scorecard, the cells' summary and the curves of all arms."""
-    params = config.load(config.OF_RESULTS)
+    params = config.load(kept.OF_RESULTS)
     style.use(params)
     cells = pd.read_csv("data/summary.csv")
     card = pd.read_csv("data/scorecard.csv")

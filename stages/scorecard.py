@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from descent import config, errors
+from descent import config, errors, kept
 from descent.analysis import csv_files, grounds, results, scorecard
 from descent.paths import RESULTS
 
 
 def main() -> None:
     """Pair the arms of the results table, check what must hold, and judge every claim."""
-    params = config.load(config.OF_RESULTS)
+    params = config.load(kept.OF_RESULTS)
     data = Path("data")
     table = results.read(RESULTS, params.profile)
     grounds.save(*grounds.of_results(table, params), data)

@@ -7,8 +7,9 @@ import pytest
 
 from descent.cells import Cell, grid, study_cells
 from descent.components import TASKS
-from descent.config import Params, load, of_results
+from descent.config import Params, load
 from descent.errors import UserError
+from descent.kept import of_results
 from descent.schema import validated
 from descent.tasks.common.items import budget_of, setting, settings_by_arm
 from tests.fakes.core import (

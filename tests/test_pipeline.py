@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from descent import components, config
+from descent import components, config, kept
 from descent.figures.parts import catalogue
 from descent.io.core_yaml import read
 from descent.runner.fingerprint import SOURCE, imported
@@ -26,6 +26,7 @@ READS = {
     "declared.py",
     "errors.py",
     "interruption.py",
+    "kept.py",
     "paths.py",
     "schema.py",
     "study.py",
@@ -186,6 +187,7 @@ def test_imports_go_downwards_and_in_no_circle() -> None:
         "names",
         "study",
         "declared",
+        "kept",
         "config",
         "inventory",
         "cells",
@@ -221,5 +223,5 @@ def test_the_folder_that_the_judge_names_is_there_where_no_language_model_is_in_
 def test_collecting_follows_all_that_it_notes_of_the_parameters() -> None:
     """Else params.json would stay as it was, and publishing would ask for `dvc repro` for ever."""
     follows = {word.partition(".")[0] for word in STAGES["collect"]["params"]}
-    noted = json.loads(config.of_results(PARAMS)).keys() - {"components", "method", "device", "local_data"}
+    noted = json.loads(kept.of_results(PARAMS)).keys() - {"components", "method", "device", "local_data"}
     assert noted == follows

@@ -1,14 +1,14 @@
 """params.yaml read, and what it says of a cell: of each value, the more special before the more general."""
 
-import json
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from descent import components
+from descent import components, kept
 from descent.declared import Declared
 from descent.errors import UserError
-from descent.io.core_yaml import read
+from descent.io import core_yaml
+from descent.kept import OF_RESULTS
 from descent.primal_dual.problem import Problem
 from descent.schema import Precision, validated
 from descent.study import CONTROLS, LONGER, TWICE, Study
@@ -16,7 +16,6 @@ from descent.tasks.lm import schema as lm
 from descent.tasks.text import schema as text
 from descent.tasks.video import schema as video
 
-OF_RESULTS = Path("data/params.json")  # the parameters that the results were made with
 SOURCES = {"video": video.Source, "text": text.Source, "lm": lm.Source}
 
 
@@ -247,7 +246,7 @@ def load(path: Path = Path("params.yaml")) -> Params:
     """
     if path == OF_RESULTS and not path.exists():
         raise UserError(f"there are no results yet ({path} is missing): run `make repro` first")
-    values = _kept() if path == OF_RESULTS else read(path)
+    values = kept.read() if path == OF_RESULTS else core_yaml.read(path)
     if not isinstance(values, dict):
         raise UserError(f"{path} is not right: it should hold sections, not {values!r}")
     if path != OF_RESULTS and "components" in values:
@@ -256,23 +255,3 @@ def load(path: Path = Path("params.yaml")) -> Params:
     for name in params.studies:
         params.studied(name)
     return params
-
-
-def _kept() -> Any:
-    """What `of_results` wrote; JSON is read much faster than YAML."""
-    try:
-        return json.loads(OF_RESULTS.read_text())
-    except ValueError as error:
-        raise UserError(f"{OF_RESULTS} is damaged ({error}): run `dvc repro`, which makes it again") from None
-
-
-def of_results(params: Params) -> str:
-    """What `load` reads back from OF_RESULTS: the profile in use, without what changes no result.
-
-    Figures and tables depend on this file. The sections that it holds, written out for each of them, would make
-    half of dvc.lock.
-    """
-    indifferent = {"method": params.arms[0], "device": "auto", "local_data": ""}
-    values = params.model_dump(mode="json", exclude={"executor", "gpu_share", "ray"}) | indifferent
-    values["profiles"] = {params.profile: values["profiles"][params.profile]}
-    return json.dumps(values, indent=1) + "\n"

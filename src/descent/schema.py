@@ -158,7 +158,7 @@ class VideoBudget(Budget):
 class TextBudget(Budget):
     """Of a model of texts, whose `epochs` are passes over all of them.
 
-    With `parts` a pass is cut in so many epochs: the same steps, looked at and noted more often. Warm-ups,
+    With `parts` a pass is cut in so many epochs (loop.Course): the same steps, looked at more often. Warm-ups,
     histories, reported epochs and all else that an arm does by the epoch then count parts.
     """
 

@@ -66,7 +66,7 @@ def seconds(paper: Params, work: Sequence[Planned], how: str | bool) -> float:
             if kind not in known:
                 known[kind] = paces(made, paper, stack, how)
             step, look = known[kind]
-            total += made.epochs * (task.steps * step + held_out * look)
+            total += made.passes * task.steps * step + made.epochs * held_out * look
     return total
 
 

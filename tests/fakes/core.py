@@ -303,14 +303,10 @@ def fit(
         model,
         wrap(made.task(cells)),
         component("arms", first.arm).Arm([own.values for own in settings], first.layers, device),
-        params.training,
-        epochs=made.epochs,
+        made,
         lr=settings[0].lr,
-        selection=made.selection,
-        tolerance=made.tolerance,
         checkpoint=FileCheckpoint(checkpoint),
         progress=tell,
-        primal=made.primal,
     )
     return model, run
 

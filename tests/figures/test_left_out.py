@@ -13,8 +13,9 @@ from descent.analysis import results as table
 from descent.analysis.select import TRANSFER
 from descent.analysis.wording import UNKNOWN
 from descent.cells import REFERENCES
-from descent.config import OF_RESULTS, Params, of_results
+from descent.config import Params
 from descent.figures.parts import catalogue, drawing, style, tables
+from descent.kept import OF_RESULTS, of_results
 from stages import figures as stage
 from tests.fakes.results import fake_params, fake_results
 

@@ -13,7 +13,7 @@ from descent.arms import constrained, unconstrained
 from descent.primal_dual.problem import Problem
 from descent.runner.checkpoints import FileCheckpoint
 from descent.training.arm import Base
-from descent.training.loop import Run, train
+from descent.training.loop import Course, Run, train
 from descent.training.step import primal_dual_step
 from tests.fakes.core import small_params, small_problem
 
@@ -90,11 +90,8 @@ def learn(arm: Base, folder: Path, epochs: int = 100) -> tuple[Toy, Run]:
         model,
         Steep(),
         arm,
-        SETTINGS,
-        epochs,
+        Course(passes=epochs, selection="feasible", tolerance=0.02, training=SETTINGS),
         lr=0.03,
-        selection="feasible",
-        tolerance=0.02,
         checkpoint=FileCheckpoint(folder / "checkpoint.pt"),
         progress=lambda epoch, f: None,
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from descent import config
+from descent import config, kept
 from descent.analysis import grounds, results, summary
 from descent.analysis import scorecard as scorecard_tables
 from descent.errors import UserError
@@ -34,7 +34,7 @@ def test_the_parameters_of_the_results_are_read_back_with_what_components_said(
     params, project, monkeypatch
 ) -> None:
     monkeypatch.chdir(project)
-    found = config.load(config.OF_RESULTS)
+    found = config.load(kept.OF_RESULTS)
     assert found.components == params.components and found.arms == params.arms and found.study == params.study
     assert list(found.profiles) == ["demo"] and found.budget == params.budget
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
@@ -98,7 +99,8 @@ def test_a_stacks_seconds_are_all_of_its_epochs_also_beside_a_lost_cell(
         ],
     )
     monkeypatch.setattr(stacks, "train_stack", lambda *_: run)
-    recipe = Recipe(nn.Identity, list, 4, "final", 0.0, small_params().training, torch.device("cpu"))
+    how = {"passes": 4, "selection": "final", "tolerance": 0.0, "training": small_params().training}
+    recipe = Recipe(build=nn.Identity, task=list, device=torch.device("cpu"), **how)
     names = {cell: f"{number:032d}" for number, cell in enumerate(cells)}
     told: list[tuple] = []
     settings = {cell: asked(values=None) for cell in cells}
@@ -108,4 +110,13 @@ def test_a_stacks_seconds_are_all_of_its_epochs_also_beside_a_lost_cell(
     assert [record["diverged"] for record in records] == [False, True]
     histories = [pd.read_csv(store.folder(name) / "history.csv") for name in names.values()]
     assert [log["epoch"].max() for log in histories] == [4, 3]
-    assert told == [(4 * stacks.PARTS * len(cells), True)], "no epoch of it was seen here"
+    assert told == [(4 * stacks.TICKS * len(cells), True)], "no epoch of it was seen here"
+
+
+@pytest.mark.parametrize(("cut", "expected"), [(1, [180, 200]), (3, [540, 600])])
+def test_what_is_told_of_a_pass_counts_the_epochs_that_it_is_cut_in(cut: int, expected: list[int]) -> None:
+    """Of a pass of five batches: its last batch, and the next pass's first."""
+    told: list[int] = []
+    task = stacks.Told(Mock(steps=5, batch=lambda *place: place), cut, told.append)
+    assert [task.batch(1, 4), task.batch(2, 0)] == [(1, 4), (2, 0)]
+    assert told == expected and stacks.TICKS == 100

@@ -14,7 +14,7 @@ import torch
 
 from descent.io import progress
 from descent.runner import store
-from descent.runner.stacks import PARTS
+from descent.runner.stacks import TICKS
 from descent.tasks.video.data import Prepared
 from descent.training import stack
 from tests.fakes.core import environment, make_project, small_params, train_cells, write_params
@@ -47,8 +47,8 @@ def test_an_interrupted_stage_goes_on_from_its_checkpoint(
     train_cells(params, *ITEM)
     assert began == [1, 2, 3, 3, 4, *[1, 2, 3, 4] * 3] and len(names()) == 12
     before = [done for done, *known in told if any(known)]
-    assert before == [2 * PARTS * 3], "two epochs of three cells, which say nothing of the time that is left"
-    assert sum(done for done, *_ in told) == 4 * PARTS * 12
+    assert before == [2 * TICKS * 3], "two epochs of three cells, which say nothing of the time that is left"
+    assert sum(done for done, *_ in told) == 4 * TICKS * 12
 
 
 def test_a_stage_killed_while_it_publishes_a_stack_trains_it_again_in_the_same_company(

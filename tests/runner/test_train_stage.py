@@ -168,5 +168,5 @@ def test_progress_is_told_within_an_epoch_and_adds_up(
     monkeypatch.setattr(items, "run_all", run_all)
     budget = {f"{BUDGET}.epochs": 2, f"{BUDGET}.eps": [], f"{BUDGET}.layers": [2]}
     train_cells(small_params(budget | ({f"{BUDGET}.epoch_inputs": inputs} if inputs else {})), *ITEM)
-    assert sum(told) == len(ARMS) * 2 * stacks.PARTS and min(told) > 0
-    assert any(count < stacks.PARTS for count in told) == (inputs is None), "before an epoch has ended"
+    assert sum(told) == len(ARMS) * 2 * stacks.TICKS and min(told) > 0
+    assert any(count < stacks.TICKS for count in told) == (inputs is None), "before an epoch has ended"

@@ -21,7 +21,7 @@ from descent.runner.items import Feed
 from descent.tasks.common.items import setting
 from descent.tasks.text import batches
 from descent.tasks.video.feed import feed
-from descent.training.loop import Run, train
+from descent.training.loop import Course, Run, train
 from tests.fakes import lm, text
 from tests.fakes.core import DATASET, small_params, write_prepared
 
@@ -66,11 +66,13 @@ def trained(made: Made, how: str | bool, folder: Path) -> Run:
         own.build(cells),
         own.task(cells),
         load("arms", cells[0].arm).Arm([one.values for one in asked], cells[0].layers, CPU),
-        params.training.model_copy(update={"compile": how}),
-        epochs=EPOCHS,
+        Course(
+            passes=EPOCHS,
+            selection="final",
+            tolerance=own.tolerance,
+            training=params.training.model_copy(update={"compile": how}),
+        ),
         lr=asked[0].lr,
-        selection="final",
-        tolerance=own.tolerance,
         checkpoint=FileCheckpoint(folder / f"{how}.pt"),
         progress=lambda epoch, f: None,
     )

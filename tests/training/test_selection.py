@@ -6,11 +6,13 @@ import pytest
 import torch
 from torch import nn
 
-from descent.training.loop import Run, _select
+from descent.training.loop import Course, Run, _select
+from tests.fakes.core import small_params
 
 
 def chosen(selection: str, epochs: list[tuple[float, float]], alive_until: int = 99) -> tuple[int, float]:
     """The reported epoch, and the weights kept (which say the epoch they are of)."""
+    course = Course(passes=99, selection=selection, tolerance=0.02, training=small_params().training)
     model = nn.Module()
     model.theta = nn.Parameter(torch.zeros(2, 1))
     run = Run(
@@ -23,7 +25,7 @@ def chosen(selection: str, epochs: list[tuple[float, float]], alive_until: int =
     for epoch, (worst, last) in enumerate(epochs, start=1):
         run.alive[0] = epoch <= alive_until
         model.theta.data.fill_(epoch)
-        _select(model, run, torch.tensor([worst, 0.0]), torch.tensor([last, -epoch]), selection, 0.02, epoch)
+        _select(model, run, torch.tensor([worst, 0.0]), torch.tensor([last, -epoch]), course, epoch)
     assert run.epoch[1] == len(epochs) == run.weights["theta"][1], "a neighbour that improves every time"
     return int(run.epoch[0]), run.weights["theta"][0].item()
 

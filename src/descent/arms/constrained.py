@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from descent.primal_dual.constraints import Continuation, relative_violations, violations
+from descent.primal_dual.constraints import relative_violations, violations
+from descent.primal_dual.continuation import Continuation
 from descent.primal_dual.lagrangian import lagrangian, objective
 from descent.primal_dual.multipliers import Multipliers
 from descent.primal_dual.problem import Problem
@@ -26,7 +27,8 @@ class Settings(Problem):
 class Arm(Base):
     """Algorithm 1: minimise the Lagrangian over the weights, ascend in lambda, descend in u.
 
-    Per batch, from the same forward: v = violations(f); the weights step on f_L + lambda v; then, both from the
+    Per batch, from the same forward: v = violations(f); the weights step on f_L + lambda v, with logarithms on
+    log f_L + lambda v; then, both from the
     old (lambda, u) and by the optimisers that the settings name, of which the paper's is Adam,
 
     resilience   u                                   lambda
@@ -34,7 +36,7 @@ class Arm(Base):
     decay        u = 0                               lambda <- [lambda + step(v - lambda / rho)]_+
     none         u = 0                               lambda <- [lambda + step(v)]_+
 
-    With `margin_start` a tighter problem comes first (primal_dual.constraints).
+    With `margin_start` a tighter problem comes first (primal_dual.continuation).
     With `dual_mean` the duals look at a running mean of f, since a ratio of batch means is biased.
     During the `warmup_epochs` the weights step on f_L alone and the duals rest.
     """
@@ -63,7 +65,7 @@ class Arm(Base):
 
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
         """The Lagrangian (5), or what it is built on during the warm-up."""
-        if epoch < self.problem.warmup_epochs:
+        if epoch < self.warmup_epochs:
             return objective(f, self.problem)
         self.f = f
         if f.requires_grad:
@@ -80,10 +82,10 @@ class Arm(Base):
             alive: cells that have not diverged; the others' multipliers rest.
             epoch: counts from 0.
         """
-        if epoch < self.problem.warmup_epochs:
+        if epoch < self.warmup_epochs:
             return
-        v = self.v
-        if (fresh := self.problem.dual_forward == "fresh") or self.problem.dual_mean:
+        v, fresh = self.v, self.problem.dual_forward == "fresh"
+        if fresh or self.problem.dual_mean:
             f = again() if fresh else self.f.detach()
             v = self._of_mean(f) if self.problem.dual_mean else violations(f, self.problem)
         self._record()

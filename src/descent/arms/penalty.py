@@ -4,7 +4,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from descent.primal_dual.constraints import Continuation, relative_violations, violations
+from descent.primal_dual.constraints import relative_violations, violations
+from descent.primal_dual.continuation import Continuation
 from descent.primal_dual.lagrangian import objective
 from descent.primal_dual.problem import Problem
 from descent.training.arm import Base, columns
@@ -20,7 +21,7 @@ class Settings(Problem):
 
 
 class Arm(Base):
-    """Minimise f_L + rho / 2 sum_l [v_l]_+^2.
+    """Minimise f_L + rho / 2 sum_l [v_l]_+^2, with logarithms log f_L in place of f_L.
 
     With weight decay the multipliers have their maximum at lambda = rho [v]_+, where the Lagrangian less what the
     decay takes, |lambda|^2 / (2 rho), is this.
@@ -40,7 +41,7 @@ class Arm(Base):
     def objective(self, f: Float[Tensor, "cells depth"], epoch: int) -> Float[Tensor, " cells"]:
         """The penalised loss, or what it is built on during the warm-up."""
         plain = objective(f, self.problem)
-        if epoch < self.problem.warmup_epochs:
+        if epoch < self.warmup_epochs:
             return plain
         # Where all constraints hold this is ERM, gradient and all: nothing remembers a violation, as a dual would.
         return plain + (self.problem.rho / 2 * violations(f, self.problem).clamp(min=0).square()).sum(1)

@@ -169,7 +169,7 @@ class Costs:
             name=item.name,
             cells=len(item.cells),
             missing=len(part.missing),
-            steps=feed.epochs * feed.task([first]).steps,
+            steps=feed.passes * feed.task([first]).steps,
             training=self.factor * _together([one.seconds for one in found], self.places),
             scoring=self.factor * _together(scoring, self.places),
             memory=sum(memory[:slots]),
@@ -198,7 +198,7 @@ class Costs:
             )
         step = self.known[key]
         held_out = sum(own[0].numel() for own, _ in task.validation()) / batch.numel()
-        seconds = feed.epochs * (task.steps * step.seconds + held_out * step.forward)
+        seconds = feed.passes * task.steps * step.seconds + feed.epochs * held_out * step.forward
         return _Trained(
             step, seconds, COPIES * step.weights + step.moments + step.frozen + step.held + _held_out(task)
         )

@@ -10,7 +10,7 @@ from descent.primal_dual.problem import Problem
 class Slacks:
     """u >= 0, zero at the start; the constraints become v_l <= u_l.
 
-    u <- [u - Adam(rho u - lambda)]_+   and u <- 0 after every epoch with `restart`.
+    u <- [u - step(rho u - lambda)]_+   and u <- 0 after every epoch with `restart`.
 
     Without explicit slacks (`resilience: decay | none`) u stays zero: eliminating u = lambda / rho from (36)
     gives the decayed dual step (38), which is the multipliers' business.
@@ -39,7 +39,8 @@ class Slacks:
         self.value.data.zero_()
         if self.problem.reset_moments:  # else the first step replays the old direction
             for moments in self.optimizer.state.values():
-                torch._foreach_zero_([*moments.values()])
+                for moment in moments.values():
+                    moment.zero_()
 
     def state_dict(self) -> dict:
         """All that a resumed run needs to go on bit for bit."""

@@ -61,7 +61,7 @@ def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[
         solved = bool(
             rows.reindex(columns=["slackness"]).notna().any(axis=None)
         )  # an old table has no such column
-        budgets[place] = int(rows["epoch"].max()) // cut, tried.get(place, 0), solved
+        budgets[place] = -(-int(rows["epoch"].max()) // cut), tried.get(place, 0), solved
     return budgets
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from descent import config
+from descent import kept
 from descent.analysis import csv_files, grounds
 from descent.analysis import results as table
 from descent.analysis.asked import check_asked
@@ -61,8 +61,8 @@ def finished(params: Params) -> pd.DataFrame:
             f"the protocol reports the weights at the end of training: set {chosen[0]}.selection: {SELECTION} "
             "and run `dvc repro`"
         )
-    made_with = config.OF_RESULTS
-    if not made_with.exists() or json.loads(made_with.read_text()) != json.loads(config.of_results(params)):
+    made_with = kept.OF_RESULTS
+    if not made_with.exists() or json.loads(made_with.read_text()) != json.loads(kept.of_results(params)):
         raise UserError(f"{made_with} is not of this params.yaml, so the run is not finished: run `dvc repro`")
     found = table.read(RESULTS, params.profile)
     check_asked(found, params)
@@ -211,7 +211,7 @@ def environment(made: Mapping[Path, Mapping[str, Any]]) -> str:
 
 def parameters(params: Params) -> str:
     """The parameters that the results were made with, of the profile in use alone, as YAML for `config.load`."""
-    values = json.loads(config.of_results(params))
+    values = json.loads(kept.of_results(params))
     del values["components"]
     return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
 

@@ -21,14 +21,14 @@ class FileCheckpoint:
 
     path: Path
 
-    def save(self, parts: dict[str, Any], run: Any) -> None:
+    def save(self, pieces: dict[str, Any], run: Any) -> None:
         """Write what a resumed run needs to go on bit for bit.
 
         Args:
-            parts: model, optimizer and arm, each with a state_dict.
+            pieces: model, optimizer and arm, each with a state_dict.
             run: a training.loop.Run.
         """
-        state = {name: part.state_dict() for name, part in parts.items()} | {"run": vars(run)}
+        state = {name: piece.state_dict() for name, piece in pieces.items()} | {"run": vars(run)}
         with atomic_file(self.path) as partial:
             torch.save(state, partial)
             integrity.seal(partial)
@@ -53,10 +53,10 @@ class FileCheckpoint:
             return {}
         return found if isinstance(found, dict) else {}
 
-    def restore(self, parts: dict[str, Any], run: Any, device: torch.device) -> None:
-        """Load the state written by save into parts and run; do nothing where there is none, or a damaged one.
+    def restore(self, pieces: dict[str, Any], run: Any, device: torch.device) -> None:
+        """Load the state written by save into pieces and run; do nothing where there is none, or a damaged one.
 
-        The CPU reads it, and each part takes to the device what belongs there: a GPU never holds all of it twice.
+        The CPU reads it, and each takes to the device what belongs there: a GPU never holds all of it twice.
 
         Raises:
             MemoryError, RuntimeError, OSError: as _state; the file stays as it is.
@@ -64,11 +64,11 @@ class FileCheckpoint:
         if not self.path.exists():
             return
         state = self._state()
-        if not state.keys() >= {*parts, "run"}:
+        if not state.keys() >= {*pieces, "run"}:
             integrity.set_aside(self.path, "it is no checkpoint")
             return
-        for name, part in parts.items():
-            part.load_state_dict(_placed(state[name], device) if name == "arm" else state[name])
+        for name, piece in pieces.items():
+            piece.load_state_dict(_placed(state[name], device) if name == "arm" else state[name])
         for name, value in state["run"].items():
             setattr(run, name, value)
         run.alive, run.missed, run.score = (own.to(device) for own in (run.alive, run.missed, run.score))

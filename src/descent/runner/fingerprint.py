@@ -14,6 +14,7 @@ CARRIES = (
     "descent.components",
     "descent.config",
     "descent.declared",
+    "descent.kept",
     "descent.study",
     "descent.errors",
     "descent.figures",

@@ -12,7 +12,7 @@ from descent.io.progress import Bar
 from descent.runner import store
 from descent.runner.executor import Job, jobs, run_all
 from descent.runner.fingerprint import digest
-from descent.runner.stacks import PARTS, plan, room, unfinished, work
+from descent.runner.stacks import TICKS, plan, room, unfinished, work
 from descent.training.arm import Setting
 from descent.training.stack import Recipe
 
@@ -94,11 +94,11 @@ def train(label: str, items: Sequence[Item]) -> None:
     Raises:
         UserError: a stack that does not fit the GPU, or a training process that was killed.
     """
-    total = sum(len(item.cells) * item.feed.epochs for item in items) * PARTS
+    total = sum(len(item.cells) * item.feed.epochs for item in items) * TICKS
     with ExitStack() as held:
         for name in sorted({item.name for item in items}):  # in one order: two processes never wait for each other
             held.enter_context(store.file_lock(name))
-        bar = held.enter_context(Bar(total=total, unit_scale=1 / PARTS, desc=label, unit="cell epoch"))
+        bar = held.enter_context(Bar(total=total, unit_scale=1 / TICKS, desc=label, unit="cell epoch"))
         names: list[dict[Cell, str]] = [{} for _ in items]
         rounds = [item.rounds() for item in items]
         asked = [next(each, None) for each in rounds]
@@ -138,7 +138,7 @@ def _train_missing(
     for item, settings, own in zip(items, asked, found, strict=True):
         names = _once(own)
         missing = [cell for cell, name in names.items() if name not in claimed and not store.has(name)]
-        bar.known((len(own) - len(missing)) * item.feed.epochs * PARTS)
+        bar.known((len(own) - len(missing)) * item.feed.epochs * TICKS)
         claimed.update(names[cell] for cell in missing)
         if names:
             queue += _jobs(item, settings, names, missing, planned)

@@ -20,7 +20,7 @@ from descent.training.loop import Run, Task
 from descent.training.schema import Training
 from descent.training.stack import Recipe, train_stack
 
-PARTS = 100  # of an epoch, in which progress is told
+TICKS = 100  # of an epoch, in which progress is told
 
 
 def unfinished(names: dict[Cell, str], missing: Sequence[Cell], most: int) -> list[list[Cell]]:
@@ -80,7 +80,7 @@ def work(
     """Train the cells of a stack together and publish them together; resume from the stack's checkpoint.
 
     Args:
-        progress: told how much was done since it was told last, in cell epochs / PARTS; with True behind it, of
+        progress: told how much was done since it was told last, in cell epochs / TICKS; with True behind it, of
             what was done before this run.
 
     Raises:
@@ -91,7 +91,7 @@ def work(
     label = f"a stack of {stack[0].dataset}-{stack[0].model}"
     with store.file_lock(path.stem, label):  # items that share cells may run at the same time
         if all(map(store.has, names)):
-            progress(recipe.epochs * PARTS * len(stack), True)
+            progress(recipe.epochs * TICKS * len(stack), True)
         else:
             _train(names, recipe, [settings[cell] for cell in stack], stack, FileCheckpoint(path), progress)
         store.close_stack(names)
@@ -107,24 +107,24 @@ def _train(
 ) -> None:
     begun, done, one_at_a_time = False, 0, Lock()
 
-    def tell(parts: int) -> None:
+    def tell(ticks: int) -> None:
         nonlocal begun, done
         with one_at_a_time:  # batches may be asked for on several threads
-            if parts > done and not begun:  # where it begins: an earlier run has done these
-                progress(parts * len(stack), True)
-            elif parts > done:
-                progress((parts - done) * len(stack))
-            begun, done = True, max(done, parts)
+            if ticks > done and not begun:  # where it begins: an earlier run has done these
+                progress(ticks * len(stack), True)
+            elif ticks > done:
+                progress((ticks - done) * len(stack))
+            begun, done = True, max(done, ticks)
 
     def after_epoch(epoch: int, f: torch.Tensor) -> None:
-        tell(epoch * PARTS)
+        tell(epoch * TICKS)
 
-    within = replace(recipe, task=lambda cells: Told(recipe.task(cells), tell))
+    within = replace(recipe, task=lambda cells: Told(recipe.task(cells), recipe.parts, tell))
     try:
         run = train_stack(within, stack, settings, checkpoint, after_epoch)
     except torch.OutOfMemoryError as error:
         raise UserError(_too_large(stack, recipe.training, error)) from None
-    tell(recipe.epochs * PARTS)  # of a stack that has lost all its cells the rest is not done
+    tell(recipe.epochs * TICKS)  # of a stack that has lost all its cells the rest is not done
     seconds = sum(float(log["seconds"]) for log in run.history)  # of the stack, however early a cell was lost
     for index, cell in enumerate(stack):
         log = history(run, index)
@@ -142,14 +142,18 @@ def _train(
 
 
 class Told:
-    """A task that tells, as its batches are asked for, how many parts of all epochs are done."""
+    """A task that tells, as its batches are asked for, how many TICKS of all epochs are done.
 
-    def __init__(self, task: Task, tell: Callable[[int], None]) -> None:
-        self.task, self.tell = task, tell
+    Args:
+        parts: epochs in a pass over the data; of unequal ones those done are told to some ticks.
+    """
+
+    def __init__(self, task: Task, parts: int, tell: Callable[[int], None]) -> None:
+        self.task, self.parts, self.tell = task, parts, tell
 
     def batch(self, epoch: int, step: int) -> Any:
         """The task's own; for a GPU it is asked for on other threads, some steps ahead."""
-        self.tell(epoch * PARTS + step * PARTS // self.task.steps)
+        self.tell((epoch * self.task.steps + step) * self.parts * TICKS // self.task.steps)
         return self.task.batch(epoch, step)
 
     def __getattr__(self, name: str) -> Any:

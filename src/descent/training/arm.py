@@ -38,7 +38,7 @@ class Base:
 
         Args:
             again: evaluates f on the same batch with the new weights.
-            alive: cells that have not diverged; what belongs to the others rests.
+            alive: cells that have not diverged; the duals of the others rest.
         """
 
     def worst(self, f: Float[Tensor, "cells depth"]) -> Float[Tensor, " cells"]:

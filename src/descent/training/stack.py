@@ -9,22 +9,16 @@ from torch import Tensor, nn
 from descent.cells import Cell
 from descent.components import load
 from descent.training.arm import Setting
-from descent.training.loop import Checkpoint, Run, Task, train
-from descent.training.schema import ADAM, Optimizer, Training
+from descent.training.loop import Checkpoint, Course, Run, Task, train
 
 
-@dataclass(frozen=True)
-class Recipe:
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Course):
     """How any stack of cells is made and trained; which cells, and with what settings, is not in it."""
 
     build: Callable[[Sequence[Cell]], nn.Module]
     task: Callable[[Sequence[Cell]], Task]
-    epochs: int
-    selection: str
-    tolerance: float
-    training: Training
     device: torch.device
-    primal: Optimizer = ADAM
 
 
 def train_stack(
@@ -42,12 +36,8 @@ def train_stack(
         recipe.build(stack).to(recipe.device),
         recipe.task(stack),
         arm,
-        recipe.training,
-        epochs=recipe.epochs,
+        course=recipe,
         lr=first.lr,
-        selection=recipe.selection,
-        tolerance=recipe.tolerance,
         checkpoint=checkpoint,
         progress=progress,
-        primal=recipe.primal,
     )

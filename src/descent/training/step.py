@@ -163,8 +163,8 @@ def clip(parameters: list[nn.Parameter], limit: float, alive: Bool[Tensor, " cel
 
 
 def _freeze(optimizer: torch.optim.Optimizer, alive: Bool[Tensor, " cells"]) -> None:
-    """Without gradient and without momentum Adam moves nothing. AdamW's decay still shrinks the weights, of which
-    the reported ones are copies."""
+    """Without gradient and without momentum nothing moves but by weight decay, and the reported weights are
+    copies."""
     for state in optimizer.state.values():
         momentum = state["exp_avg"]
         momentum.masked_fill_(~alive.view((-1,) + (1,) * (momentum.dim() - 1)), 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from descent import config
+from descent import kept
 from descent.analysis import results
 from descent.cells import grid
 from descent.config import Params
@@ -50,7 +50,7 @@ def finished(params: Params, made_up: pd.DataFrame, tmp_path_factory: pytest.Tem
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         patch.setattr("descent.config.load", lambda *_: params)
-        write(Path("data/params.json"), config.of_results(params))
+        write(Path("data/params.json"), kept.of_results(params))
         results.write(made_up, Path("data/results.parquet"))
         figures.main("video", "fig03_depth", "table3_video_rmse")
     return root

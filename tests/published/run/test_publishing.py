@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from descent import config
+from descent import config, kept
 from descent.analysis import grounds, scorecard
 from descent.analysis.summary import CELL
 from descent.config import Params
@@ -123,7 +123,7 @@ def test_published_claims_follow_from_published_pairs(claims: Path, monkeypatch:
 def test_the_published_parameters_are_those_of_the_results_without_the_users_folders(params: Params) -> None:
     text = run_folder.parameters(params)
     assert "/somewhere/of/mine" not in text and "components" not in text
-    values = json.loads(config.of_results(params))
+    values = json.loads(kept.of_results(params))
     assert config.Params.model_validate(
         run_folder.yaml.safe_load(text) | {"components": values["components"]}
     ) == (config.Params.model_validate(values))
@@ -162,7 +162,7 @@ def test_a_part_that_is_judged_alone_is_told_whatever_its_profile_and_begins_no_
     alone = params.model_copy(update={"judged": "alone"})
     for own in (alone, params):
         monkeypatch.setattr("descent.config.load", lambda *_, own=own: own)
-        write(Path("data/params.json"), config.of_results(own))
+        write(Path("data/params.json"), kept.of_results(own))
         stage.main()
         if own is alone:
             assert Path("README.md").read_text() == README

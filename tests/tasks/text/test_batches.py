@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from descent.arms import deep_supervision
 from descent.cells import Cell
-from descent.errors import UserError
 from descent.models.parts.text import Embedded
 from descent.runner.checkpoints import FileCheckpoint
 from descent.schema import TextBudget
@@ -36,8 +35,8 @@ def stack(arm: str = "constrained", seed: int = 0, eps: tuple[float, ...] = (0.0
     return [Cell("text", DATASET, "ut_text", arm, 2, level, seed) for level in eps]
 
 
-def task(tokens: Tokens, cells: list[Cell], parts: int = 1, batch: int = 8) -> ClassificationTask:
-    text, budget = text_params().text, TextBudget(layers=[2], batch=batch, epochs=1, lr=0.1, parts=parts)
+def task(tokens: Tokens, cells: list[Cell]) -> ClassificationTask:
+    text, budget = text_params().text, TextBudget(layers=[2], batch=8, epochs=1, lr=0.1)
     return ClassificationTask(tokens, budget, text.length_pool, text.validation_batch, CPU, cells)
 
 
@@ -122,21 +121,6 @@ def test_an_epoch_has_whole_batches_of_other_texts_in_another_order(tokens: Toke
     assert all(same_batch(first, second) for (first, _), (second, _) in again), "for every seed the same"
 
 
-@pytest.mark.parametrize(("parts", "steps"), [(2, 3), (3, 2), (6, 1)])
-def test_parts_of_a_pass_take_its_batches_in_turn(tokens: Tokens, parts: int, steps: int) -> None:
-    whole, cut = (task(tokens, stack(), number, batch=7) for number in (1, parts))
-    assert (whole.steps, cut.steps) == (6, steps)
-    for number in range(2 * whole.steps):
-        assert same_batch(cut.batch(*divmod(number, steps)), whole.batch(*divmod(number, whole.steps)))
-
-
-@pytest.mark.parametrize("parts", [2, 3, 6])
-def test_a_pass_that_cannot_be_cut_in_equal_parts_is_refused(tokens: Tokens, parts: int) -> None:
-    told = rf"a pass of 5 batches cannot be cut in parts: {parts}: .* set parts to one of 1, 5"
-    with pytest.raises(UserError, match=told):
-        task(tokens, stack(), parts=parts)
-
-
 def test_a_data_set_that_tells_more_classes_has_other_cells(tokens: Tokens) -> None:
     """The readout has a row a class; the prepared data's digest knows nothing of them."""
     [one, more] = [
@@ -146,24 +130,37 @@ def test_a_data_set_that_tells_more_classes_has_other_cells(tokens: Tokens) -> N
 
 
 @pytest.mark.parametrize("arm", ["constrained", "unconstrained"])
-def test_a_pass_cut_in_five_is_the_same_training_looked_at_more_often(
-    tokens: Tokens, arm: str, tmp_path: Path
+@pytest.mark.parametrize("cut", [[1, 1, 1, 1, 1], [1, 2, 2]])
+def test_a_pass_cut_in_parts_is_the_same_training_looked_at_more_often(
+    tokens: Tokens, arm: str, cut: list[int], tmp_path: Path
 ) -> None:
+    """Of five batches, also where it was interrupted within the pass: all are learnt from, none is left out."""
+
+    def interrupt(done: int, f: Tensor) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
     own, found = f"{BUDGET}.models.distilbert", []
-    for parts in (1, 5):
-        params = text_params({f"{own}.epochs": 2, f"{own}.parts": parts, "text.selection": "final"})
+    for parts in (1, len(cut)):
+        params = text_params(
+            {f"{own}.epochs": 2, f"{own}.parts": parts, "text.selection": "final"}
+            | {"training.checkpoint_seconds": 0.0}
+        )
         feed = feeds.feed(params, tokens, "distilbert", CPU)
         one = Cell("text", DATASET, "distilbert", arm, 2, 0.4, 0)
         kept = FileCheckpoint(tmp_path / f"{parts}")
+        with pytest.raises(KeyboardInterrupt):
+            train_stack(feed.recipe, [one], [setting(params, one)], kept, interrupt)
         found.append(train_stack(feed.recipe, [one], [setting(params, one)], kept, lambda *done: None))
-    whole, cut = found
-    assert (len(whole.history), len(cut.history)) == (2, 10)
+    whole, parted = found
+    assert (len(whole.history), len(parted.history)) == (2, 2 * len(cut))
     for name, value in whole.weights.items():
-        assert torch.equal(cut.weights[name], value), name
+        assert torch.equal(parted.weights[name], value), name
     for name in ("loss_train", *(["multiplier_mean"] if arm == "constrained" else [])):
-        mean = torch.stack([log[name] for log in cut.history[5:]]).mean(0)
+        logs = [steps * log[name] for steps, log in zip(cut, parted.history[len(cut) :], strict=True)]
+        mean = torch.stack(logs).sum(0) / 5
         torch.testing.assert_close(mean, whole.history[1][name], rtol=1e-5, atol=1e-7)
-        assert (cut.history[-1][name] - mean).abs().max() > 1e-3, "the end is not the mean"
+        assert (parted.history[-1][name] - mean).abs().max() > 1e-3, "the end is not the mean"
 
 
 class Probe(nn.Module):

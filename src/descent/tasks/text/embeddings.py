@@ -10,7 +10,6 @@ from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from descent.cells import Cell
-from descent.errors import UserError
 from descent.schema import TextBudget
 from descent.tasks.text.data import Texts, batches, by_length
 from descent.training.arm import ranged
@@ -32,8 +31,7 @@ class EmbeddingTask(ABC):
     """Batches of texts of like length for a stack of cells of one seed, noise on their word embeddings.
 
     All cells see the same texts and, in models of one width, the same unit noise, scaled by their own eps; so do
-    the cells of the other arms. A batch is a function of (seed, epoch, step) alone. Epochs that are parts of
-    a pass over the texts take its batches in turn.
+    the cells of the other arms. A batch is a function of (seed, epoch, step) alone.
     """
 
     recordable = False  # dropout's seed is the step's own
@@ -47,10 +45,6 @@ class EmbeddingTask(ABC):
         device: torch.device,
         cells: Sequence[Cell],
     ) -> None:
-        """
-        Raises:
-            UserError: a pass cannot be cut in so many equal parts.
-        """
         (self.seed,) = {cell.seed for cell in cells}
         self.eps = torch.tensor([cell.eps for cell in cells], device=device)
         self.ranged = ranged(cells[0].arm)
@@ -58,15 +52,7 @@ class EmbeddingTask(ABC):
         self.texts = data.split("train")
         self.size = min(budget.batch, len(self.texts))
         self.pool = length_pool
-        self.parts = budget.parts
-        batches = len(self.texts) // self.size
-        self.steps, left = divmod(batches, self.parts)
-        if left:
-            fit = ", ".join(str(parts) for parts in range(1, batches + 1) if not batches % parts)
-            raise UserError(
-                f"a pass of {batches} batches cannot be cut in parts: {self.parts}: in the model's budget in "
-                f"params.yaml set parts to one of {fit}"
-            )
+        self.steps = len(self.texts) // self.size
         self.order: tuple[int, list[np.ndarray]] = (-1, [])
         self.scale = Scale(data.frequencies, device)
         self.width = 0  # of the embeddings, which the first batch tells
@@ -103,14 +89,12 @@ class EmbeddingTask(ABC):
     def batch(self, epoch: int, step: int) -> Any:
         """Texts drawn without replacement within a pass. Once a first batch has told the width, their unit noise
         comes with them: for a GPU both are drawn beside the steps."""
-        done, part = divmod(epoch, self.parts)
-        if self.order[0] != done:
-            stream = np.random.default_rng([self.seed, done])
+        if self.order[0] != epoch:
+            stream = np.random.default_rng([self.seed, epoch])
             order = stream.permutation(len(self.texts))
-            self.order = (done, batches(self.texts.lengths, order, self.size, self.pool, stream))
-        place = part * self.steps + step
-        key = (self.seed, done, place)
-        batch = self.gather(self.texts, self.order[1][place], key, self.device)._replace(training=True)
+            self.order = (epoch, batches(self.texts.lengths, order, self.size, self.pool, stream))
+        key = (self.seed, epoch, step)
+        batch = self.gather(self.texts, self.order[1][step], key, self.device)._replace(training=True)
         return batch._replace(unit=self.unit(batch)) if self.width else batch
 
     def unit(self, batch: Any) -> Float[Tensor, "1 batch tokens width"]:

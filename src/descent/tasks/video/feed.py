@@ -40,7 +40,7 @@ def feed(params: Params, prepared: Prepared, model: str, device: torch.device) -
             params, "video", model, settings, budget, cell, UNREAD[module.INPUTS], **facts
         ),
         batch=budget.batch,
-        epochs=budget.epochs,
+        passes=budget.epochs,
         selection=video.selection,
         tolerance=video.tolerance,
         training=params.training,
