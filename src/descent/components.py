@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 # What every component of a place must have; arms and models are classes and functions beside their literals.
 PLACES = {
     "arms": ("LABEL", "ENFORCES", "ALL_LAYERS", "Settings", "Arm"),
-    "models": ("LABEL", "TASK", "Settings", "Budget", "build", "width"),
+    "models": ("LABEL", "TASK", "Settings", "Budget", "build"),
     "shifts": ("LABEL", "TASKS", "ENERGY", "Settings", "apply"),
     "tasks.video.datasets": ("LABEL", "TREE", "ADDRESS"),
     "tasks.text.datasets": ("LABEL", "TREE", "ADDRESS", "CLASSES", "TRAIN", "TEST", "TEXTS"),

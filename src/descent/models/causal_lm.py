@@ -153,10 +153,6 @@ def build(settings: Settings, budget: Budget, inputs: LMInputs, layers: int, see
     return CausalLM(whole.float())
 
 
-def width(settings: Settings, budget: Budget, inputs: LMInputs) -> None:
-    """The size of a stack is not counted: the library's model takes one cell at a time."""
-
-
 def adapted(whole: LlamaForCausalLM, lora: LoRA) -> LlamaForCausalLM:
     """The model with low-rank adapters on all linear layers but the head; nothing else of it trains."""
     from peft import LoraConfig, inject_adapter_in_model  # slow to import, and only adapters need it

@@ -24,10 +24,6 @@ def build(settings: Settings, budget: Budget, inputs: TextInputs, layers: int, s
     return assemble(config, budget, inputs, seeds)
 
 
-def width(settings: Settings, budget: Budget, inputs: TextInputs) -> None:
-    """The size of a stack is not counted: the library's model takes one cell at a time."""
-
-
 def _random(budget: Budget, inputs: TextInputs, layers: int) -> RobertaConfig | None:
     size = budget.weights.random
     return size and RobertaConfig(

@@ -178,10 +178,6 @@ def space(settings: Settings, budget: Budget, inputs: VideoInputs) -> Processor:
     return Processor(size or configuration(weights, inputs.local_data).image_size, settings.antialias)
 
 
-def width(settings: Settings, budget: Budget, inputs: VideoInputs) -> None:
-    """The size of a stack is not counted: the library's model takes one cell at a time."""
-
-
 def _random(budget: Budget, layers: int) -> ViTConfig:
     size = budget.weights.random
     return ViTConfig(

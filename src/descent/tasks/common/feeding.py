@@ -1,6 +1,7 @@
 """What the three tasks' feeds have in common: building a stack by its arm, and what defines its cells."""
 
 from collections.abc import Sequence, Set
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -39,6 +40,18 @@ def build(model: str, settings: dict[str, Any], budget: Budget, inputs: Any, cel
         raise UserError(
             f"{model} cannot be built from {places[0]} ({reason(error)}): get its files again"
         ) from None
+
+
+def elements(model: ModuleType, settings: dict[str, Any], budget: Budget, inputs: Any, tokens: int) -> int | None:
+    """Numbers in one state of one cell in training, of the widest arm; None of a model without a `width`, as one
+    that a library makes, whose cells train one by one.
+
+    Args:
+        tokens: of an input, at most.
+    """
+    if not hasattr(model, "width"):
+        return None
+    return budget.batch * tokens * max(model.width(own, budget, inputs) for own in settings.values())
 
 
 def definition(

@@ -30,7 +30,6 @@ def feed(params: Params, tokens: Tokens, model: str, device: torch.device) -> Fe
         "classes": tokens.classes,
         "max_tokens": tokens.max_tokens,  # the positions of an encoder with random weights
     }
-    widths = [module.width(own, budget, inputs) for own in settings.values()]
     return Feed(
         build=partial(feeding.build, model, settings, budget, inputs),
         task=partial(ClassificationTask, tokens, budget, text.length_pool, text.validation_batch, device),
@@ -42,6 +41,6 @@ def feed(params: Params, tokens: Tokens, model: str, device: torch.device) -> Fe
         tolerance=text.tolerance,
         training=params.training,
         device=device,
-        elements=None if None in widths else budget.batch * tokens.max_tokens * max(widths),
+        elements=feeding.elements(module, settings, budget, inputs, tokens.max_tokens),
         seeds_apart=True,
     )

@@ -32,7 +32,6 @@ def feed(params: Params, prepared: Prepared, model: str, device: torch.device) -
         "patch": video.frame.patch,
         "sigma": scale,
     }
-    widths = [module.width(own, budget, inputs) for own in settings.values()]
     return Feed(
         build=partial(feeding.build, model, settings, budget, inputs),
         task=partial(BY_INPUTS[module.INPUTS], prepared, budget, scale, video.patch_loss, device),
@@ -45,7 +44,7 @@ def feed(params: Params, prepared: Prepared, model: str, device: torch.device) -
         tolerance=video.tolerance,
         training=params.training,
         device=device,
-        elements=None if None in widths else budget.batch * budget.tokens * max(widths),
+        elements=feeding.elements(module, settings, budget, inputs, budget.tokens),
         seeds_apart=False,
         primal=Optimizer(kind=budget.optimizer, weight_decay=0.0),
     )
