@@ -21,7 +21,7 @@ from descent.tasks.lm.batches import InstructionTask
 from descent.tasks.lm.data import Instructions, load
 from descent.tasks.lm.feed import feed
 from descent.tasks.lm.losses import layer_hits
-from descent.tasks.lm.prepare import prepare
+from descent.tasks.lm.prepare import Tokenising, prepare
 from descent.tasks.lm.raw import fetch
 from descent.tasks.lm.sweep import sweep
 from descent.tasks.text.data import by_length
@@ -44,19 +44,9 @@ def instructions(values: Params, folder: Path) -> Instructions:
     """The demo's, tokenised."""
     budget, lm = values.budget.lm, values.lm
     fetch("alpaca", values.source("lm", "alpaca"), "", folder / "raw")
-    prepare(
-        "alpaca",
-        folder / "raw",
-        folder / "tokens",
-        budget.tokenizers["llama"],
-        "llama",
-        budget.prompt,
-        budget.max_tokens,
-        lm.validation_share,
-        lm.test_share,
-        "",
-        "demo",
-    )
+    told = budget.tokenizers["llama"], budget.max_tokens, lm.validation_share
+    how = Tokenising("alpaca", "llama", *told, "", "demo", budget.prompt, lm.test_share)
+    prepare(folder / "raw", folder / "tokens", how)
     return load(folder / "tokens")
 
 

@@ -15,7 +15,7 @@ from descent.tasks.common.shifted import apply_of, levels_of
 from descent.tasks.text import data as text
 from descent.tasks.text.batches import ClassificationTask, layer_logits
 from descent.tasks.text.feed import feed
-from descent.tasks.text.prepare import prepare
+from descent.tasks.text.prepare import Tokenising, prepare
 from descent.tasks.text.raw import fetch
 from descent.tasks.text.sweep import sweep
 from tests.bench.paper import shaped
@@ -32,7 +32,8 @@ def tokens(values: Params, dataset: str, name: str, folder: Path) -> text.Tokens
         fetch(dataset, values.source("text", dataset), "", raw)
     if not out.exists():
         share, budget = values.text.validation_share, values.budget.text
-        prepare(dataset, raw, out, budget.tokenizers[name], name, budget.max_tokens, share, "", "demo")
+        how = Tokenising(dataset, name, budget.tokenizers[name], budget.max_tokens, share, "", "demo")
+        prepare(raw, out, how)
     return text.load(out)
 
 

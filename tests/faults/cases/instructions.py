@@ -10,7 +10,7 @@ import pandas as pd
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from descent.schema import TokenizerSource, TrainTokenizer, validated
-from descent.tasks.lm.prepare import prepare
+from descent.tasks.lm.prepare import Tokenising, prepare
 from descent.tasks.lm.raw import fetch
 from descent.tasks.lm.schema import Source
 from descent.tasks.lm.speaker import build
@@ -29,9 +29,13 @@ def stages(content: bytes | str, suffix: str = ".jsonl", tokenizer: TokenizerSou
     return read(tokenizer)
 
 
+def how(tokenizer: TokenizerSource) -> Tokenising:
+    return Tokenising("alpaca", "llama", tokenizer, 64, 0.2, "local", "demo", "plain", 0.2)
+
+
 def read(tokenizer: TokenizerSource = TRAINED) -> pd.DataFrame:
     fetch("alpaca", Source(path="set"), "local", RAW)
-    prepare("alpaca", RAW, OUT, tokenizer, "llama", "plain", 64, 0.2, 0.2, "local", "demo")
+    prepare(RAW, OUT, how(tokenizer))
     return pd.read_parquet(RAW / "instructions.parquet")
 
 
@@ -47,7 +51,7 @@ def beside(damage: Callable[[], object]) -> Callable[[], object]:
         (SET / "train.jsonl").write_text(LINES)
         fetch("alpaca", Source(path="set"), "local", RAW)
         damage()
-        prepare("alpaca", RAW, OUT, TRAINED, "llama", "plain", 64, 0.2, 0.2, "local", "demo")
+        prepare(RAW, OUT, how(TRAINED))
 
     return act
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from descent.io.folders import walk
 from descent.schema import TokenizerSource, TrainTokenizer
-from descent.tasks.text.prepare import prepare
+from descent.tasks.text.prepare import Tokenising, prepare
 from descent.tasks.text.raw import fetch
 from descent.tasks.text.schema import Source
 from tests.fakes.archives import tarred, zipped
@@ -58,7 +58,7 @@ def stages(
 
 def read(dataset: str, source: Source, tokenizer: TokenizerSource = TRAINED) -> dict:
     fetch(dataset, source, "local", RAW)
-    prepare(dataset, RAW, OUT, tokenizer, "bert", 32, 0.25, "local", "demo")
+    prepare(RAW, OUT, Tokenising(dataset, "bert", tokenizer, 32, 0.25, "local", "demo"))
     return json.loads((OUT / "meta.json").read_text())
 
 
@@ -243,7 +243,7 @@ def damaged_between(damage: Callable[[], object]) -> None:
         (SET / f"{part}.jsonl").write_bytes(table(ROWS, ".jsonl"))
     fetch("imdb", Source(path="set"), "local", RAW)
     damage()
-    prepare("imdb", RAW, OUT, TRAINED, "bert", 32, 0.25, "local", "demo")
+    prepare(RAW, OUT, Tokenising("imdb", "bert", TRAINED, 32, 0.25, "local", "demo"))
 
 
 def line_separators() -> None:
@@ -315,7 +315,8 @@ def speechless() -> None:
     for part in ("train", "test"):
         (SET / f"{part}.jsonl").write_bytes(table(ROWS, ".jsonl"))
     fetch("imdb", Source(path="set"), "local", RAW)
-    prepare("imdb", RAW, OUT, TokenizerSource(path="words"), "bert", 32, 0.25, "local", "demo")
+    words = TokenizerSource(path="words")
+    prepare(RAW, OUT, Tokenising("imdb", "bert", words, 32, 0.25, "local", "demo"))
 
 
 TOLD: list[tuple[str, Callable[[], object], str]] = [

@@ -12,7 +12,7 @@ from descent.tasks.lm.data import load
 from descent.tasks.lm.prepare import _completed, prepare, split
 from descent.tasks.lm.prompts import prompt
 from stages import download, preprocess
-from tests.fakes.instructions import COUNT, LONGEST, SPOKEN, write_instructions
+from tests.fakes.instructions import COUNT, TOKENISING, write_instructions
 
 ROWS = [{"instruction": f"Say {word}.", "input": "", "output": word} for word in ("one", "two", "three")]
 
@@ -61,7 +61,7 @@ def test_too_few_instructions_and_missing_raw_data_are_told(here: Path) -> None:
         load(here / "tokens/llama")
     (here / "raw/source.json").unlink()
     with pytest.raises(UserError, match="force download_lm@raw"):
-        prepare("alpaca", here / "raw", here / "t", SPOKEN, "llama", "plain", LONGEST, 0.1, 0.1, "", "demo")
+        prepare(here / "raw", here / "t", TOKENISING)
 
 
 def test_the_stages_lead_from_params_yaml_to_instructions(here: Path) -> None:

@@ -25,7 +25,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = Source(generate=GenerateTexts(seed=0, train_texts=200, test_texts=30))
     fetch("mnli", source, "", place / "raw")
     tokenizer = TokenizerSource(train=TrainTokenizer(kind="wordpiece", vocabulary=300))
-    tokenize.prepare("mnli", place / "raw", place / "mnli-bert", tokenizer, "bert", 40, 0.2, "", "demo")
+    how = tokenize.Tokenising("mnli", "bert", tokenizer, 40, 0.2, "", "demo")
+    tokenize.prepare(place / "raw", place / "mnli-bert", how)
     return place / "mnli-bert"
 
 

@@ -15,7 +15,7 @@ from descent import config
 from descent.errors import UserError
 from descent.schema import TokenizerSource
 from descent.tasks.text import data as text
-from descent.tasks.text.prepare import held_out, prepare
+from descent.tasks.text.prepare import Tokenising, held_out, prepare
 from stages import download, preprocess
 from tests.fakes.tokens import DEMO, KNOWN, SOURCES, TRAINED
 
@@ -36,9 +36,13 @@ def raw(folder: Path, name: str = "mnli", parts: dict[str, pd.DataFrame] | None 
     return folder
 
 
+def how(name: str, source: TokenizerSource, limit: int) -> Tokenising:
+    return Tokenising(name, "bert", source, limit, 0.1, "local", "demo")
+
+
 def prepared(here: Path, kind: str = "wordpiece", name: str = "mnli", limit: int = 26, out: str = "out") -> Path:
     folder = here / "raw" if (here / "raw").exists() else raw(here / "raw", name)
-    prepare(name, folder, here / out, SOURCES[kind], "bert", limit, 0.1, "local", "demo")
+    prepare(folder, here / out, how(name, SOURCES[kind], limit))
     return here / out
 
 
@@ -87,7 +91,7 @@ def test_kinds_of_test_texts_are_numbers_with_names_and_an_elsewhere_is_tokenise
     assert len(text.load(out).split("elsewhere")) == 9 and set(meta["groups"]) == {"test", "elsewhere"}
     without = {part: table.drop(columns="group") for part, table in DEMO["mnli"].items()}
     raw(here / "plain/raw", parts=without)
-    prepare("mnli", here / "plain/raw", here / "plain/out", SOURCES["wordpiece"], "bert", 26, 0.1, "local", "demo")
+    prepare(here / "plain/raw", here / "plain/out", how("mnli", SOURCES["wordpiece"], 26))
     plain = json.loads((here / "plain/out/meta.json").read_text())
     assert plain["groups"] == {} and plain["kinds_digest"] != meta["kinds_digest"]
     assert plain["digest"] == meta["digest"], "kinds and unseen texts train nothing again"
@@ -122,7 +126,7 @@ def test_a_large_vocabulary_takes_wider_numbers(here: Path) -> None:
     words = [*TRAINED["wordpiece"].get_vocab(), *(f"word{number}" for number in range(66_000))]
     (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in words))
     source = TokenizerSource(path="large")
-    prepare("mnli", raw(here / "raw"), here / "out", source, "bert", 24, 0.1, "local", "demo")
+    prepare(raw(here / "raw"), here / "out", how("mnli", source, 24))
     assert np.load(here / "out/train_tokens.npy").dtype == np.int32
     assert text.load(here / "out").vocabulary == len(words)
 
@@ -172,7 +176,7 @@ def test_missing_raw_data_are_told(lost: str, here: Path) -> None:
     with pytest.raises(
         UserError, match=rf"missing or incomplete: run `dvc repro --force download_text@{folder.name}`"
     ):
-        prepare("mnli", folder, here / "out", SOURCES["bpe"], "roberta", 24, 0.1, "local", "demo")
+        prepare(folder, here / "out", how("mnli", SOURCES["bpe"], 24))
 
 
 def test_the_stages_lead_from_params_yaml_to_batches(here: Path) -> None:

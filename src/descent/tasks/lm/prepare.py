@@ -1,6 +1,7 @@
 """Instructions and responses to memory-mappable token numbers."""
 
 import json
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,24 @@ from descent.config import Params
 from descent.errors import UserError
 from descent.io.folders import atomic_folder
 from descent.paths import PREPARED
-from descent.schema import TokenizerSource
 from descent.tasks.lm.prompts import Style, prompt
 from descent.tasks.lm.speaker import Speaker, build
 from descent.tasks.text import arrays
+from descent.tasks.text import prepare as text
 from descent.tasks.text.arrays import SPLITS, Encoded
 from descent.tasks.text.prepare import LONGEST, held_out
 from descent.tasks.text.tokenizers import check_known
+
+
+@dataclass(frozen=True)
+class Tokenising(text.Tokenising):
+    """How instructions are: as texts, which a prompt goes round in this style; and a share of them tests.
+
+    Of instructions equal ones stay together.
+    """
+
+    style: Style
+    test_share: float
 
 
 def stage(params: Params, dataset: str) -> None:
@@ -34,34 +46,21 @@ def stage(params: Params, dataset: str) -> None:
     out = PREPARED / dataset
     out.mkdir(parents=True, exist_ok=True)  # also where no model is in use
     for tokenizer in params.tokenizers("lm"):
-        prepare(
+        how = Tokenising(
             dataset,
-            Path("data/raw") / dataset,
-            out / tokenizer,
-            budget.tokenizers[tokenizer],
             tokenizer,
-            budget.prompt,
+            budget.tokenizers[tokenizer],
             budget.max_tokens,
             params.lm.validation_share,
-            params.lm.test_share,
             params.local_data,
             params.profile,
+            budget.prompt,
+            params.lm.test_share,
         )
+        prepare(Path("data/raw") / dataset, out / tokenizer, how)
 
 
-def prepare(
-    dataset: str,
-    raw: Path,
-    out: Path,
-    source: TokenizerSource,
-    tokenizer_name: str,
-    style: Style,
-    max_tokens: int,
-    validation_share: float,
-    test_share: float,
-    local_data: str,
-    profile: str,
-) -> None:
+def prepare(raw: Path, out: Path, how: Tokenising) -> None:
     """Write `out`: <split>_tokens.npy, <split>_offsets.npy and <split>_labels.npy for train, validation and test.
 
     A text is the begin token (where there is one), the prompt, the response and the end token; its label is the
@@ -71,22 +70,22 @@ def prepare(
 
     Args:
         raw: the folder of raw.fetch.
-        validation_share, test_share: of the instructions; equal ones stay together.
 
     Raises:
         UserError: raw data that are missing, a tokenizer that cannot be had, or too few instructions.
     """
     table, prompts, facts = _raw(raw)
-    splits = split(table, validation_share, test_share)
+    splits, style = split(table, how.validation_share, how.test_share), how.style
     words = (f"{prompt(style, r.instruction, r.input)}{r.output}" for r in splits["train"].itertuples())
-    speaker = build(source, words, local_data)
+    speaker = build(how.source, words, how.local_data)
     encoded, left = {}, {}
     for name, rows in splits.items():
-        encoded[name], left[name] = encode(speaker, rows, style, max_tokens)
+        encoded[name], left[name] = encode(speaker, rows, style, how.max_tokens)
         if not len(encoded[name].labels):
             raise UserError(
-                f"no prompt of the {name} instructions leaves room for a response within max_tokens {max_tokens}: "
-                "raise profiles.<profile>.lm.max_tokens, or set its prompt to plain, in params.yaml"
+                f"no prompt of the {name} instructions leaves room for a response within max_tokens "
+                f"{how.max_tokens}: raise profiles.<profile>.lm.max_tokens, or set its prompt to plain, in "
+                "params.yaml"
             )
     completed = _completed(style, splits["test"], prompts)
     frequencies = {"frequencies": arrays.frequencies(encoded["train"], speaker.vocabulary)}
@@ -95,13 +94,13 @@ def prepare(
     with atomic_folder(out) as folder:
         (folder / "prompts.json").write_text(json.dumps(completed, indent=1) + "\n")
         meta = {
-            "dataset": dataset,
-            "tokenizer": tokenizer_name,
-            "profile": profile,
+            "dataset": how.dataset,
+            "tokenizer": how.tokenizer,
+            "profile": how.profile,
             "vocabulary": speaker.vocabulary,
             "begin": speaker.begin,
             "end": speaker.end,
-            "max_tokens": max_tokens,
+            "max_tokens": how.max_tokens,
             "texts": {name: len(found.labels) for name, found in encoded.items()},
             **facts,
             **{key: {name: left[name][key] for name in SPLITS} for key in ("cut", "crowded")},

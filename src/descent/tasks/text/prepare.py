@@ -29,6 +29,25 @@ CHUNK = 1000  # texts that are tokenised at once, on all cores
 
 
 @dataclass(frozen=True)
+class Tokenising:
+    """How a data set is cut in tokens and splits.
+
+    Attributes:
+        tokenizer: its name, of those of the profile.
+        max_tokens: longer texts are cut, the longer one first in a pair.
+        validation_share: of the training texts, see `held_out`.
+    """
+
+    dataset: str
+    tokenizer: str
+    source: TokenizerSource
+    max_tokens: int
+    validation_share: float
+    local_data: str
+    profile: str
+
+
+@dataclass(frozen=True)
 class Examples:
     """Texts, or pairs of texts, their labels, and of test texts what each is a kind of, where that is known."""
 
@@ -52,30 +71,19 @@ def stage(params: Params, dataset: str) -> None:
     out = PREPARED / dataset
     out.mkdir(parents=True, exist_ok=True)  # also where no model is in use
     for tokenizer in params.tokenizers("text"):
-        prepare(
+        how = Tokenising(
             dataset,
-            Path("data/raw") / dataset,
-            out / tokenizer,
-            budget.tokenizers[tokenizer],
             tokenizer,
+            budget.tokenizers[tokenizer],
             budget.max_tokens,
             params.text.validation_share,
             params.local_data,
             params.profile,
         )
+        prepare(Path("data/raw") / dataset, out / tokenizer, how)
 
 
-def prepare(
-    dataset: str,
-    raw: Path,
-    out: Path,
-    source: TokenizerSource,
-    tokenizer_name: str,
-    max_tokens: int,
-    validation_share: float,
-    local_data: str,
-    profile: str,
-) -> None:
+def prepare(raw: Path, out: Path, how: Tokenising) -> None:
     """Write `out`: <split>_tokens.npy, <split>_offsets.npy and <split>_labels.npy for train, validation, test and,
     where the raw data have it, elsewhere; <split>_groups.npy where they tell kinds of test texts apart.
 
@@ -86,18 +94,16 @@ def prepare(
 
     Args:
         raw: the folder with train.parquet, test.parquet, if there elsewhere.parquet, and source.json.
-        max_tokens: longer texts are cut, the longer one first in a pair.
-        validation_share: of the training texts, see `held_out`.
 
     Raises:
         UserError: raw data that are missing, a tokenizer that cannot be had, or too few texts for the split.
     """
     examples, facts = _raw(raw)
-    splits = _split(dataset, examples, validation_share)
-    tokenizer = tokenizers.build(source, _flat(splits["train"].texts), local_data)
+    splits = _split(how.dataset, examples, how.validation_share)
+    tokenizer = tokenizers.build(how.source, _flat(splits["train"].texts), how.local_data)
     known = set(examples["train"].texts)
     size = tokenizers.vocabulary(tokenizer)
-    encoded, cut = _encoded(dataset, splits, tokenizer, max_tokens)
+    encoded, cut = _encoded(how.dataset, splits, tokenizer, how.max_tokens)
     texts = {split: len(own.labels) for split, own in encoded.items()}
     groups, kinds = _kinds(splits)
     trained = {split: encoded[split] for split in SPLITS}  # `elsewhere` and kinds change no weight
@@ -107,13 +113,13 @@ def prepare(
     tokenizers.check_known(tokenizer, frequencies["frequencies"], (ends.pad, ends.first, ends.last))
     with atomic_folder(out) as folder:
         meta = {
-            "dataset": dataset,
-            "tokenizer": tokenizer_name,
-            "profile": profile,
+            "dataset": how.dataset,
+            "tokenizer": how.tokenizer,
+            "profile": how.profile,
             "vocabulary": size,
             "pad": ends.pad,
             "pairs": isinstance(splits["test"].texts[0], tuple),
-            "max_tokens": max_tokens,
+            "max_tokens": how.max_tokens,
             "repeated": sum(text in known for text in splits["test"].texts),
             **facts,
             "texts": texts,
@@ -124,16 +130,23 @@ def prepare(
             "kinds_digest": arrays.save(folder, apart, json.dumps(kinds).encode()),
         }
         (folder / "meta.json").write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n")
-    longer = sum(cut.values())
-    total = sum(texts.values())
-    print(
-        f"{dataset}, {tokenizer_name}: {longer:,} of {total:,} texts ({longer / total:.1%}) are longer than "
-        f"{max_tokens} tokens and were cut"
-    )
-    if (field := getattr(components.load("tasks.text.datasets", dataset), "GROUP", "")) and "test" not in kinds:
-        print(f"{dataset}: its test texts have no column {field}, so that they are not told apart by it")
+    print(_summary(meta))
+
+
+def _summary(meta: dict[str, Any]) -> str:
+    """What was cut, what is not known, and what both trains and tests."""
+    dataset, texts = meta["dataset"], meta["texts"]
+    longer, total = sum(meta["cut"].values()), sum(texts.values())
+    lines = [
+        f"{dataset}, {meta['tokenizer']}: {longer:,} of {total:,} texts ({longer / total:.1%}) are longer than"
+    ]
+    lines[0] += f" {meta['max_tokens']} tokens and were cut"
+    field = getattr(components.load("tasks.text.datasets", dataset), "GROUP", "")
+    if field and "test" not in meta["groups"]:
+        lines.append(f"{dataset}: its test texts have no column {field}, so that they are not told apart by it")
     if meta["repeated"]:
-        print(f"{meta['repeated']:,} of {texts['test']:,} test texts are among the training texts too")
+        lines.append(f"{meta['repeated']:,} of {texts['test']:,} test texts are among the training texts too")
+    return "\n".join(lines)
 
 
 def _split(dataset: str, examples: dict[str, Examples], share: float) -> dict[str, Examples]:
