@@ -8,7 +8,6 @@ from descent import components, kept
 from descent.declared import Declared
 from descent.errors import UserError
 from descent.io import core_yaml
-from descent.kept import OF_RESULTS
 from descent.primal_dual.problem import Problem
 from descent.schema import Precision, validated
 from descent.study import CONTROLS, LONGER, TWICE, Study
@@ -244,12 +243,12 @@ def load(path: Path = Path("params.yaml")) -> Params:
     Raises:
         UserError: missing or unreadable file, an unknown, missing or wrong key.
     """
-    if path == OF_RESULTS and not path.exists():
+    if path == kept.OF_RESULTS and not path.exists():
         raise UserError(f"there are no results yet ({path} is missing): run `make repro` first")
-    values = kept.read() if path == OF_RESULTS else core_yaml.read(path)
+    values = kept.read() if path == kept.OF_RESULTS else core_yaml.read(path)
     if not isinstance(values, dict):
         raise UserError(f"{path} is not right: it should hold sections, not {values!r}")
-    if path != OF_RESULTS and "components" in values:
+    if path != kept.OF_RESULTS and "components" in values:
         raise UserError(f"{path} is not right:\n  components: unknown key")
     params = validated(Params, values, str(path))
     for name in params.studies:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from descent.arms import constrained, penalty
-from descent.primal_dual import continuation
+from descent.primal_dual import constraints
 from descent.primal_dual.constraints import violations
 from tests.fakes.core import PRIMAL_DUAL, small_problem
 from tests.fakes.primal_dual import CPU
@@ -17,13 +17,13 @@ F = [[1.0, 0.7, 0.56], [2.0, 1.0, 0.9]]
 )
 def test_the_margin_is_held_and_then_falls_in_a_straight_line(done: float, margin: float) -> None:
     problem = small_problem(alpha=0.2, margin=0.05, margin_start=0.15)
-    assert continuation.margin(problem, done) == pytest.approx(margin)
+    assert constraints.margin(problem, done) == pytest.approx(margin)
 
 
 @pytest.mark.parametrize("start", [0.0, 0.02, 0.05])
 def test_a_start_that_is_no_tighter_changes_nothing(start: float) -> None:
     problem = small_problem(margin=0.05, margin_start=start)
-    assert {continuation.margin(problem, done) for done in (0.0, 0.5, 0.8, 1.0)} == {0.05}
+    assert {constraints.margin(problem, done) for done in (0.0, 0.5, 0.8, 1.0)} == {0.05}
 
 
 @pytest.mark.parametrize("form", ["difference", "ratio", "log"])

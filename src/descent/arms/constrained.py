@@ -6,8 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from descent.primal_dual.constraints import relative_violations, violations
-from descent.primal_dual.continuation import Continuation
+from descent.primal_dual.constraints import Continuation, relative_violations, violations
 from descent.primal_dual.lagrangian import lagrangian, objective
 from descent.primal_dual.multipliers import Multipliers
 from descent.primal_dual.problem import Problem
@@ -28,15 +27,15 @@ class Arm(Base):
     """Algorithm 1: minimise the Lagrangian over the weights, ascend in lambda, descend in u.
 
     Per batch, from the same forward: v = violations(f); the weights step on f_L + lambda v, with logarithms on
-    log f_L + lambda v; then, both from the
-    old (lambda, u) and by the optimisers that the settings name, of which the paper's is Adam,
+    log f_L + lambda v; then, both from the old (lambda, u) and by the optimisers that the settings name, of which
+    the paper's is Adam,
 
     resilience   u                                   lambda
     slacks       u <- [u - step(rho u - lambda)]_+   lambda <- [lambda + step(v - u)]_+
     decay        u = 0                               lambda <- [lambda + step(v - lambda / rho)]_+
     none         u = 0                               lambda <- [lambda + step(v)]_+
 
-    With `margin_start` a tighter problem comes first (primal_dual.continuation).
+    With `margin_start` a tighter problem comes first (primal_dual.constraints).
     With `dual_mean` the duals look at a running mean of f, since a ratio of batch means is biased.
     During the `warmup_epochs` the weights step on f_L alone and the duals rest.
     """

@@ -4,8 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from descent.primal_dual.constraints import relative_violations, violations
-from descent.primal_dual.continuation import Continuation
+from descent.primal_dual.constraints import Continuation, relative_violations, violations
 from descent.primal_dual.lagrangian import objective
 from descent.primal_dual.problem import Problem
 from descent.training.arm import Base, columns

@@ -66,10 +66,9 @@ class DUST(Denoiser):
     parameters: one (`shared`) or one a layer, initialised as the DCT. c is the constant step_scale * |D_init|_2^2
     or, with `current`, that of each D_l as training has it. (76) without S is then a step of descent on
     |Y - H D_l^T|^2 whatever training does, if step_scale is above 1/2, as the unrolled algorithm asks (1/c below
-    2 / |D_l|_2^2); the constant
-    asks it of the start alone. A threshold that does not follow D_l then leaves training a way to do without it: a
-    small D_l has large codes. With `follows` S is of codes times |D_l| over that of the start, and D_l times a
-    number is the same layer.
+    2 / |D_l|_2^2); the constant asks it of the start alone. A threshold that does not follow D_l then leaves
+    training a way to do without it: a small D_l has large codes. With `follows` S is of codes times |D_l| over
+    that of the start, and D_l times a number is the same layer.
     """
 
     def __init__(

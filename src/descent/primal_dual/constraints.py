@@ -1,11 +1,17 @@
 """The descent constraints of problem (4), which the paper's text calls (2), on batch means, in three forms with
-the same feasible set."""
+the same feasible set; and how strictly they are asked for at first.
+
+That is a continuation of the problem in its margin. The problem has local minima. A tighter one may exclude some
+of them; its own minimum, followed as the margin shrinks, then ends in another one of the problem that is asked.
+"""
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from descent.primal_dual.problem import Problem
+
+HELD, ENDED = 0.6, 0.95  # shares of the training: until when the first margin is asked, and from when on the last
 
 
 def violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tensor, "cells depth"]:
@@ -43,3 +49,26 @@ def violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tenso
 def relative_violations(f: Float[Tensor, "cells depth"], problem: Problem) -> Float[Tensor, "cells depth"]:
     """v_l as a share of its reference, f_k / R0 - 1 and f_l / f_{l-1} - (1 - alpha): what feasibility reads."""
     return violations(f, problem.model_copy(update={"constraint": "ratio", "margin": 0.0}))
+
+
+def margin(problem: Problem, done: float) -> float:
+    """The margin in force where this share of the training is done.
+
+    `margin_start` where that is more than `margin`, and from HELD to ENDED linearly down to it; else `margin`
+    throughout.
+    """
+    more = max(problem.margin_start - problem.margin, 0.0)
+    left = (ENDED - done) / (ENDED - HELD)
+    return problem.margin + more * min(max(left, 0.0), 1.0)
+
+
+class Continuation:
+    """The problem in force: its margin is a tensor, changed in place, since what a GPU replays reads it there."""
+
+    def __init__(self, asked: Problem, device: torch.device) -> None:
+        self.asked = asked
+        self.problem = asked.model_copy(update={"margin": torch.tensor(margin(asked, 0.0), device=device)})
+
+    def begin_epoch(self, done: float) -> None:
+        """Set the margin that is in force where this share of the training is done."""
+        self.problem.margin.fill_(margin(self.asked, done))

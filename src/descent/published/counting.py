@@ -58,10 +58,8 @@ def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[
     for (dataset, model, part), rows in groups:
         cut = files.params(folders[part]).model_budget(model).get("parts", 1)
         place = dataset, model, part
-        solved = bool(
-            rows.reindex(columns=["slackness"]).notna().any(axis=None)
-        )  # an old table has no such column
-        budgets[place] = -(-int(rows["epoch"].max()) // cut), tried.get(place, 0), solved
+        told = bool(rows.reindex(columns=["slackness"]).notna().any(axis=None))  # a column that old tables lack
+        budgets[place] = -(-int(rows["epoch"].max()) // cut), tried.get(place, 0), told
     return budgets
 
 

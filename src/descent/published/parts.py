@@ -3,8 +3,8 @@
 The settings of a claim may be spread over parts: other data sets, other models. A model on a data set counts from
 one part alone, with what that part says of it: the one that trained it for more epochs, then the one with more
 trials of the rate, then the one that tells how far its problems are solved (PROTOCOL.md, "What is run again",
-"Encoders, solved"). What a claim says of differences between cells of one model
-and data set (depths, values of alpha) lies in one part.
+"Encoders, solved"). What a claim says of differences between cells of one model and data set (depths, values of
+alpha) lies in one part.
 """
 
 from collections.abc import Iterable, Sequence

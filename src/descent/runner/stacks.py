@@ -145,7 +145,7 @@ class Told:
     """A task that tells, as its batches are asked for, how many TICKS of all epochs are done.
 
     Args:
-        parts: epochs in a pass over the data; of unequal ones those done are told to some ticks.
+        parts: epochs in a pass over the data. Of unequal ones what a resumed run finds done is a few ticks off.
     """
 
     def __init__(self, task: Task, parts: int, tell: Callable[[int], None]) -> None:
