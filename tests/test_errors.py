@@ -37,6 +37,8 @@ def test_a_full_gpu_is_told_wherever_it_is_met() -> None:
         "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
         "CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`",
         "cuDNN error: CUDNN_STATUS_NOT_INITIALIZED",
+        "cusolver error: CUSOLVER_STATUS_INTERNAL_ERROR, when calling `cusolverDnCreate(handle)`",
+        "Triton Error [CUDA]: out of memory",
     ):
         assert sentence(RuntimeError(words)) == told
     assert told.startswith("the GPU's memory is full: ") and "training.stack_elements.cuda" in told

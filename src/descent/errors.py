@@ -23,6 +23,8 @@ NO_ROOM = re.compile(
 GPU_FULL = re.compile(
     r"CUDA (driver )?error: out of memory|CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED"
     r"|CUBLAS_STATUS_NOT_INITIALIZED when calling .cublasCreate|CUDNN_STATUS_NOT_INITIALIZED"
+    r"|CUSOLVER_STATUS_ALLOC_FAILED|CUSOLVER_STATUS_INTERNAL_ERROR, when calling .cusolverDnCreate"
+    r"|Triton Error \[CUDA\]: out of memory"
 )
 GPU_BUSY = re.compile(r"CUDA-capable device.*busy or unavailable")
 GPU_UNKNOWN = re.compile(r"no kernel image is available")

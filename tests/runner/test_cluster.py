@@ -14,7 +14,9 @@ from typing import Any
 
 import psutil
 import pytest
+import torch
 
+from descent import interruption
 from descent.errors import UserError
 from descent.runner import cluster, executor, items, store
 from descent.runner.executor import Way, jobs, run_all
@@ -119,6 +121,38 @@ def test_the_pool_goes_on_where_a_driver_of_the_cluster_was_killed(
 
 
 @pytest.mark.slow
+def test_a_driver_that_is_told_to_end_says_so_as_without_a_cluster(
+    nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_project(tmp_path, monkeypatch)
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{ROOT / 'src'}")
+    command = [sys.executable, "-c", DRIVER, nodes.address, "5000"]
+    with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True) as driver:
+        try:
+            wait_for_a_checkpoint()
+            driver.terminate()
+            told = driver.communicate(timeout=60)[1].strip().splitlines()
+        finally:
+            driver.kill()
+    assert driver.returncode == 130 and told[-1] == interruption.TOLD.strip()
+
+
+@pytest.mark.slow
+def test_a_process_that_had_a_gpu_takes_no_second_stack(
+    nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setattr(executor, "_way", Way("ray", gpu_share={"default": 1.0}, ray=Ray(address=nodes.address)))
+    host = nodes.add_node(num_cpus=1, num_gpus=1, **nodes.small)  # Ray takes our word for the card
+    try:
+        found = run_all(jobs(STACKS, process, 1), torch.device("cuda"), lambda *count: None)
+    finally:
+        nodes.remove_node(host)
+    assert len(STACKS) > 1 and len({*found}) == len(STACKS)
+
+
+@pytest.mark.slow
 def test_a_lost_head_is_told_in_one_sentence_before_the_library_ends_the_driver(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +226,12 @@ def idle(folder: Path, stack: object, tell: object) -> int:
         file.write(".")
     time.sleep(100)
     return len((folder / "begun").read_text())
+
+
+def process(stack: object, tell: object) -> int:
+    """Who does it, if it may use a card."""
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == "0"
+    return os.getpid()
 
 
 def refuse(stack: object, tell: object) -> None:

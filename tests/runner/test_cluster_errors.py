@@ -1,6 +1,7 @@
 """What a user can mend about a Ray cluster, or on a worker of it, ends in one sentence."""
 
 import errno
+import re
 import socket
 import sys
 import time
@@ -16,6 +17,7 @@ from descent.runner import cluster, executor, hosts
 from descent.runner.executor import Way, jobs, run_all
 from descent.runner.schema import Ray
 from tests.fakes.cluster import library
+from tests.fakes.core import enter_project
 from tests.fakes.stacks import CPU, STACKS
 
 JOBS = jobs(STACKS, lambda stack, tell: None, 4)
@@ -28,26 +30,30 @@ pytestmark = [
 
 def test_workers_refuse_a_host_that_is_not_as_the_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    here, mark = hosts.identity() | {"folder": str(tmp_path)}, tmp_path / "mark"
-    with pytest.raises(UserError, match=r"does not see the store .* that all hosts share"):
-        hosts.enter(here, mark)
-    mark.touch()
-    hosts.enter(here, mark)
-    for name in ("torch", "Python", "the code of src/descent"):
+    here, marks = hosts.identity() | {"folder": str(tmp_path)}, hosts.marked()
+    hosts.enter(here, marks)
+    for name in ("torch", "transformers", "numpy", "Python", "the code of src/descent"):
         with pytest.raises(
             UserError, match=rf"{name} on host .* is .*, and 0.1 on the host that asked: make them alike"
         ):
-            hosts.enter(here | {name: "0.1"}, mark)
+            hosts.enter(here | {name: "0.1"}, marks)
 
 
-def test_a_stack_asks_for_what_some_host_has() -> None:
-    hosts = [{"CPU": 1.0, "memory": 1e9}, {"CPU": 4.0, "GPU": 2.0}]
-    assert cluster.fitting(hosts, 2, 0.0) == {"num_cpus": 2, "num_gpus": 0.0}
-    assert cluster.fitting(hosts, 16, 0.0)["num_cpus"] == 4, "Ray would wait for sixteen cores for ever"
-    assert cluster.fitting(hosts, 2, 0.33) == {"num_cpus": 0, "num_gpus": 0.33}
-    for nodes, gpus, name in ((hosts[:1], 0.33, "GPU"), ([{}], 0.0, "CPU"), ([], 1.0, "GPU")):
-        with pytest.raises(UserError, match=f"no host of the Ray cluster has a {name} to give: start one"):
-            cluster.fitting(nodes, 2, gpus)
+@pytest.mark.parametrize("unseen", [0, 1], ids=["store", "data"])
+def test_workers_refuse_a_host_whose_store_or_data_are_others(
+    unseen: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared, own = tmp_path / "shared", tmp_path / "own"
+    (shared / "cells").mkdir(parents=True)
+    own.mkdir()
+    (own / ".cells").symlink_to(shared / "cells")  # what a project that is not shared may yet have of what is
+    enter_project(own, monkeypatch)
+    marks = hosts.marked()
+    assert [mark.parent for mark in marks] == [shared / "cells", own / "data"]
+    marks[unseen].unlink()
+    place = re.escape(str(marks[unseen].parent))
+    with pytest.raises(UserError, match=rf"does not see {place} as .* that all hosts share, at the same path"):
+        hosts.enter(hosts.identity() | {"folder": str(own)}, marks)
 
 
 def test_a_numbered_gpu_is_not_asked_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +98,8 @@ def end_by(cause: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
         exceptions=kinds,
         get_runtime_context=lambda: SimpleNamespace(gcs_address="127.0.0.1:1"),
     )
-    cluster._together(library, JOBS, [{}] * len(JOBS), lambda done: None, Ray())
+    needs = [{"num_cpus": 1, "num_gpus": 0.0}] * len(JOBS)
+    cluster._together(library, JOBS, needs, lambda done: None, Ray())
 
 
 @pytest.mark.parametrize(

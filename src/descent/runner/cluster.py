@@ -6,6 +6,7 @@ newest checkpoint.
 """
 
 import os
+import signal
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ import torch
 
 from descent.errors import UserError, sentence
 from descent.io.failures import reason
-from descent.runner import hosts, store
+from descent.runner import hosts, room, store
 from descent.runner.executor import Job
 from descent.runner.fingerprint import SOURCE
 from descent.runner.head import Head
@@ -47,60 +48,41 @@ def run_all(
     if device.index is not None:
         raise UserError(f"device: {device}, but Ray chooses a GPU for each stack: set device: cuda or auto")
     with _connected(ray, settings):
-        resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        needs = []
+        there, needs = room.resources(ray), []
         for job in jobs:
             gpus = 0.0 if device.type == "cpu" else shares.get(job.stack[0].model, shares["default"])
-            needs.append(fitting(resources, job.threads, gpus))
+            needs.append(room.fitting(there, job.threads, gpus))
         return _together(ray, jobs, needs, progress, settings)
-
-
-def fitting(resources: Sequence[Mapping[str, float]], own_threads: int, gpus: float) -> dict[str, float | int]:
-    """What a stack asks of a host, so that some host has it: what none has Ray would wait for without end.
-
-    Args:
-        resources: of each host, by Ray's names.
-        own_threads: of a stack on a CPU; as many as the largest host has are enough.
-        gpus: of a stack on GPUs the share of one, else 0.
-
-    Raises:
-        UserError: no host has a GPU, or no host gives Ray a core.
-    """
-    name = "GPU" if gpus else "CPU"
-    most = max((host.get(name, 0.0) for host in resources), default=0.0)
-    if not most:
-        raise UserError(
-            f"no host of the Ray cluster has a {name} to give: start one with some (`ray start --num-gpus`, "
-            "`--num-cpus`), or set device in params.yaml to what there is"
-        )
-    return {"num_cpus": 0, "num_gpus": gpus} if gpus else {"num_cpus": min(own_threads, most), "num_gpus": 0.0}
 
 
 def _together(
     ray: Any,
     jobs: Sequence[Job],
-    needs: Sequence[Mapping[str, float | int]],
+    needs: Sequence[room.Need],
     progress: Callable[..., Any],
     settings: Ray,
 ) -> list[Any]:
     """A task for every stack, and one bar for all."""
     tally = Tally.bind(ray)
-    mark = hosts.marked()
+    marks = hosts.marked()
     here = hosts.identity() | {"folder": str(Path.cwd())}
     # ray.remote here and not as a decorator: the tests' type checker wraps what it finds at a module's top.
-    task = ray.remote(_task)
-    head = Head(ray.get_runtime_context().gcs_address)
+    # A process that has used a GPU keeps memory on it, and the card that it began with: it takes one stack.
+    once = ray.remote(max_calls=1) if any(own["num_gpus"] for own in needs) else ray.remote
+    task = once(_task)
+    head, left = Head(ray.get_runtime_context().gcs_address), room.Room(ray)
     submitted = [
-        task.options(max_retries=settings.retries, **own).remote(job, number, tally, here, mark)
+        task.options(max_retries=settings.retries, **own).remote(job, number, tally, here, marks)
         for number, (job, own) in enumerate(zip(jobs, needs, strict=True))
     ]
-    waiting = list(submitted)
+    waiting = dict(zip(submitted, needs, strict=True))
     found = {}
     done = (0, 0)
     try:
         while waiting:
-            ready, _ = ray.wait(waiting, timeout=0.5)
-            head.ask()
+            ready, _ = ray.wait([*waiting], timeout=0.5)
+            if head.ask():  # of one that is silent the hosts would be waited for
+                left.ask(waiting.values())
             now = ray.get(tally.total.remote())
             progress(now[0] - done[0])
             if now[1] > done[1]:
@@ -108,7 +90,7 @@ def _together(
             done = now
             for one in ready:
                 found[one] = ray.get(one)
-                waiting.remove(one)
+                del waiting[one]
         return [found[one] for one in submitted]
     except ray.exceptions.RayTaskError as error:
         if told := sentence(error.cause):  # Ray's own is of no kind that a stage knows
@@ -120,12 +102,15 @@ def _together(
         raise _told(error, settings) from None
     finally:
         _end(ray, waiting)
-        mark.unlink(missing_ok=True)
+        for mark in marks:
+            mark.unlink(missing_ok=True)
 
 
-def _task(job: Job, number: int, tally: Any, here: dict, mark: Path) -> Any:
+def _task(job: Job, number: int, tally: Any, here: dict, marks: Sequence[Path]) -> Any:
     """On a worker: one stack, once this host is found to be as the driver's."""
-    hosts.enter(here, mark)
+    import ray  # an extra
+
+    hosts.enter(here, marks)
     store.use_leases(True)
     torch.set_num_threads(job.threads)
     done = known = 0
@@ -140,7 +125,7 @@ def _task(job: Job, number: int, tally: Any, here: dict, mark: Path) -> Any:
             told = time.monotonic()
 
     found = job.work(job.stack, progress)
-    tally.tell.remote(number, done, known)
+    ray.get(tally.tell.remote(number, done, known))  # before this process may end
     return found
 
 
@@ -192,11 +177,13 @@ def _connected(ray: Any, settings: Ray) -> Iterator[None]:
     path = os.pathsep.join([str(SOURCE.resolve()), *filter(None, [os.environ.get("PYTHONPATH")])])
     variables = {"PYTHONPATH": path, "DVC_ROOT": str(store.root().resolve().parent), "OMP_WAIT_POLICY": "PASSIVE"}
     options = {"runtime_env": {"env_vars": variables}, "log_to_driver": False, "logging_level": "error"}
+    heard = signal.getsignal(signal.SIGTERM)
     try:
         if settings.address != "auto":  # Ray itself would ask for minutes
             host, _, port = settings.address.rpartition(":")
             socket.create_connection((host, int(port)), timeout=PATIENCE).close()
         ray.init(address=settings.address, **options)
+        signal.signal(signal.SIGTERM, heard)  # Ray sets one of its own, which ends a stage without a word
     except RuntimeError as error:  # of other versions of Ray or Python; it says which, in several lines
         raise UserError(
             f"the Ray cluster at {settings.address} does not fit this host ({' '.join(str(error).split())}): "

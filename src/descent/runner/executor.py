@@ -97,10 +97,11 @@ def run_all(jobs: Sequence[Job], device: torch.device, progress: Callable[..., A
         numbers = [number for number, own in enumerate(together) if own == count]
         own = [jobs[number] for number in numbers]
         places = [one for _ in range(count) for one in found]
-        if len(places[: len(own)]) == 1:
+        if len(places) == 1:  # else a later stack would find on its card what this process keeps there
             torch.cuda.set_device(places[0])  # graphs and streams are of the one in use, whatever tensors say
             done = [job.work(job.stack, progress) for job in own]
         else:  # a forked process cannot use CUDA
+            torch.cuda.empty_cache()  # of a model that had the card to itself
             done = _side_by_side(own, get_context("spawn"), places[: len(own)], progress)
         results |= zip(numbers, done, strict=True)
     return [results[number] for number in range(len(jobs))]

@@ -22,21 +22,23 @@ class Head:
         self._host, _, self._port = address.rpartition(":")
         self._heard = self._asked = time.monotonic()
 
-    def ask(self) -> None:
-        """Ask, if that is due.
+    def ask(self) -> bool:
+        """Ask, if that is due; whether it has answered just now.
 
         Raises:
             UserError: it has not answered for PATIENCE seconds.
         """
         if time.monotonic() - self._asked < OFTEN:
-            return
+            return False
+        self._asked = time.monotonic()
         try:
             socket.create_connection((self._host, int(self._port)), timeout=ANSWER).close()
             self._heard = time.monotonic()
+            return True
         except OSError:
             if time.monotonic() - self._heard > PATIENCE:
                 raise UserError(
                     f"the head of the Ray cluster at {self.address} was lost: what was finished is kept; start it "
                     "anew (`ray start --head`, then the other hosts) and run the same command again"
                 ) from None
-        self._asked = time.monotonic()
+            return False

@@ -4,7 +4,8 @@ import hashlib
 import os
 import platform
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 import torch
@@ -13,6 +14,8 @@ from descent.errors import UserError
 from descent.runner import store
 from descent.runner.fingerprint import SOURCE
 
+LIBRARIES = ("transformers", "peft", "numpy")  # beside torch, what computes in a cell
+
 
 def identity() -> dict[str, str]:
     """What must be alike on all hosts: the package, and what rounds its numbers."""
@@ -20,21 +23,23 @@ def identity() -> dict[str, str]:
     for path in sorted(SOURCE.rglob("*.py")):
         code.update(path.read_bytes())
     versions = {"Python": platform.python_version(), "torch": torch.__version__}
+    versions |= {name: version(name) for name in LIBRARIES}
     return {"the code of src/descent": code.hexdigest()[:12]} | versions
 
 
-def enter(here: Mapping[str, str], mark: Path) -> None:
+def enter(here: Mapping[str, str], marks: Sequence[Path]) -> None:
     """Work in the driver's folder; on a host that is not as the driver's nothing is trained.
 
     Raises:
-        UserError: this host does not see the driver's folder or store, or has other code or versions.
+        UserError: this host does not see the driver's data or store, or has other code or versions.
     """
     host = platform.node()
-    if not Path(here["folder"]).is_dir() or not mark.exists():
-        raise UserError(
-            f"host {host} does not see the store {mark.parent}: put the project on a file system that all hosts "
-            "share, at the same path, and run again"
-        )
+    for mark in marks:
+        if not mark.exists():
+            raise UserError(
+                f"host {host} does not see {mark.parent} as the host that asked does: put the project and its "
+                "store on a file system that all hosts share, at the same path, and run again"
+            )
     for name, own in identity().items():
         if own != here[name]:
             raise UserError(
@@ -44,9 +49,14 @@ def enter(here: Mapping[str, str], mark: Path) -> None:
     os.chdir(here["folder"])
 
 
-def marked() -> Path:
-    """A file in the store, by which a worker sees whether its store is the driver's."""
-    mark = store.root().resolve() / f".seen-{uuid.uuid4().hex}"
-    mark.parent.mkdir(parents=True, exist_ok=True)
-    mark.touch()
-    return mark
+def marked() -> list[Path]:
+    """A file in the store and one beside the data, by which a worker sees whether it has both.
+
+    Either may be a link to what is shared, in a folder that is not.
+    """
+    places = (store.root().resolve(), Path("data").resolve())
+    marks = [place / f".seen-{uuid.uuid4().hex}" for place in places]
+    for mark in marks:
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    return marks
