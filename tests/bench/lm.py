@@ -17,6 +17,7 @@ from descent import config
 from descent.cells import grid
 from descent.config import Params
 from descent.tasks.common.shifted import apply_of, levels_of
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.lm.batches import InstructionTask
 from descent.tasks.lm.data import Instructions, load
 from descent.tasks.lm.feed import feed
@@ -123,7 +124,7 @@ def sweeping(values: Params, data: Instructions) -> None:
 
     def swept() -> None:
         for name, own in shifts.items():
-            sweep(net, data, own, apply_of(values, name), evaluation, at_once, device())
+            sweep(net, data, own, apply_of(values, name), at_once, Sweeping(evaluation, device()))
 
     share = ratio(swept, lambda: passes(sum(map(len, shifts.values()))))[2]
     print(f"Passes a level of a shift, {len(shifts)} shifts (at most 1.2): {share:.2f}", flush=True)

@@ -12,6 +12,7 @@ from descent.cells import grid
 from descent.config import Params
 from descent.models.parts.text import Embedded
 from descent.tasks.common.shifted import apply_of, levels_of
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.text import data as text
 from descent.tasks.text.batches import ClassificationTask, layer_logits
 from descent.tasks.text.feed import feed
@@ -56,7 +57,7 @@ def sweeping(values: Params, model: str, data: text.Tokens) -> None:
 
     def swept(names: Sequence[str]) -> None:
         for name in names:
-            sweep(net, data, shifts[name], apply_of(values, name), [cell.eps], evaluation, device())
+            sweep(net, data, shifts[name], apply_of(values, name), [cell.eps], Sweeping(evaluation, device()))
 
     def share(names: Sequence[str], patience: float = 1.0) -> float:
         count = sum(len(shifts[name]) for name in names)

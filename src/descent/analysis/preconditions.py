@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from descent.analysis import telling, tuning
+from descent.analysis import telling, tuning, twice
 from descent.analysis.case import Case
 from descent.analysis.claims import Claim
 from descent.analysis.effects import pretrained
@@ -21,8 +21,6 @@ from descent.analysis.lost import truth
 from descent.analysis.select import select
 from descent.analysis.solved import solved
 from descent.analysis.trials import HYPERPARAMETERS
-from descent.components import TASKS
-from descent.study import LONGER
 
 SYNTHETIC = "synthetic data"
 NOTHING = "nothing to compare"
@@ -115,24 +113,21 @@ def plateau(case: Case) -> str:
     """P4: in the studies plateau_* twice the epochs lower f_L on validation by less than 1 % in each arm."""
     evidence = case.evidence
     dataset, model = case.pairs[PLACE].iloc[0]
-    cells = select(evidence.cells, trained=True, model=model, dataset=dataset)
-    longer = cells[cells["experiment"].str.startswith(LONGER)]
+    longer = twice.cells(select(evidence.cells, trained=True, model=model, dataset=dataset))
     if longer.empty:
         return f"no study of twice the epochs of {model} on {dataset}"
-    both = longer.merge(cells[cells["experiment"].isin(TASKS)], on=[*PAIR, "arm"], suffixes=("_longer", ""))
-    lower = 1 - both["validation_loss_longer"].astype(float) / both["validation_loss"].astype(float)
     said = []
     for arm in evidence.params.comparison.arms:
-        twice, twins = longer[longer["arm"] == arm], both[both["arm"] == arm]
-        if truth(twice["diverged"]).any():
+        own = longer[longer["arm"] == arm]
+        if truth(own["diverged"]).any():
             said.append(f"{arm} {model} diverged in twice the epochs")
-        elif truth(twins["diverged"]).any():  # its last loss, wherever it was lost, says nothing of the others
+        elif truth(own["diverged_before"]).any():
             said.append(f"{arm} {model} diverged in the epochs that are doubled")
-        elif twins.empty:
+        elif not own["twin"].any():
             said.append(f"twice the epochs of {arm} {model} are missing")
-        elif len(twins) < len(twice):
+        elif not own["twin"].all():
             said.append(f"twice the epochs of {arm} {model} are in part of cells that the grid lacks")
-        elif not (mean := lower[twins.index].mean()) < PLATEAU:
+        elif not (mean := own["lower"].mean()) < PLATEAU:
             said.append(f"twice the epochs lower f_L of {arm} {model} by {mean:.1%}")
     return "; ".join(said)
 

@@ -31,6 +31,7 @@ COLUMNS = {
 ABSENT = {"varied": "", "shift": TRAINED, "tested": "", "bin": 0.0}  # what rows that say nothing of it hold
 Row = dict[str, object]  # by column; those of ABSENT may be left out
 FURTHER = "rmse_further"
+TAIL = 0.25
 METRICS = {
     "loss": "f_l on test data: of video the squared error per patch (units of video.patch_loss), of text the "
     "cross-entropy in nats, of lm that of the response tokens",
@@ -101,6 +102,11 @@ METRICS = {
     "alpha": "the required descent of such a cell",
     "rho": "the resilience coefficient of such a cell",
 }
+
+
+def tail(epochs: int) -> int:
+    """How many of so many epochs, the last ones, tail statistics go over: a quarter, and two at least."""
+    return max(2, round(TAIL * epochs))
 
 
 def write(rows: pd.DataFrame, path: Path) -> None:

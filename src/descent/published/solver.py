@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 
+from descent.analysis import twice
 from descent.analysis.keys import CELL, PAIR, SETTING, tuples
 from descent.analysis.lost import truth
 from descent.analysis.select import last_layer, select
 from descent.components import TASKS
 from descent.config import Params
-from descent.study import LONGER
 
 ALPHA = "alpha"  # the study that varies it
 MARGIN = "margin"  # what the pilots vary that choose one
@@ -110,13 +110,9 @@ def longer(cells: pd.DataFrame) -> pd.DataFrame:
     `feasible` and `descending`, and were so with the epochs of the grid, `feasible_before` and
     `descending_before`.
     """
-    twice = cells[cells["experiment"].str.startswith(LONGER)]
-    both = twice.merge(cells[cells["experiment"].isin(TASKS)], on=[*PAIR, "arm"], suffixes=("", "_before"))
-    loss, before = (both[f"validation_loss{when}"].astype(float) for when in ("", "_before"))
-    counted = [f"{name}{when}" for name in ("feasible", "descending") for when in ("_before", "")]
-    lost = truth(both["diverged"]) | truth(both["diverged_before"])
-    both = both.assign(lower=(1 - loss / before).mask(lost)).astype(dict.fromkeys(counted, float))
-    groups = both.groupby([*SETTING, "arm"])
+    found = twice.cells(cells)
+    counted = [f"{name}{when}" for name in ("feasible", "descending") for when in (twice.BEFORE, "")]
+    groups = found[found["twin"]].astype(dict.fromkeys(counted, float)).groupby([*SETTING, "arm"])
     sums = groups[counted].sum(min_count=1)
     found = groups.agg(
         cells=("seed", "size"),

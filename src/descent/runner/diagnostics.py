@@ -7,13 +7,12 @@ from typing import Any
 import pandas as pd
 import torch
 
-from descent.analysis.results import Row
+from descent.analysis.results import Row, tail
 from descent.cells import Cell
 from descent.primal_dual.constraints import violations
 from descent.primal_dual.problem import Problem
 from descent.runner.stored import Stored
 
-TAIL = 0.25  # the share of the epochs, the last ones, over which tail statistics go
 SHOWN_SEED = 0  # whose epochs are kept one by one, for figures; those of all seeds would be most of the table
 BY_EPOCH = {
     "loss_epoch": "loss_validation",
@@ -60,13 +59,13 @@ def _all(stored: Stored, cell: Cell, tolerance: float, warmup: int) -> Iterable[
     yield _row(cell, "seconds", made_by["seconds"] / made_by["cells_in_stack"])
     yield _row(cell, "parameters", stored.parameters)
     by = {name: log.pivot(index="epoch", columns="layer", values=name) for name in log.columns[2:]}
-    tail = log["epoch"].nunique() - max(2, round(TAIL * log["epoch"].nunique()))
-    yield _row(cell, "oscillation", _swing(by["loss_train"].iloc[tail:])[0])
+    own = slice(-tail(log["epoch"].nunique()), None)
+    yield _row(cell, "oscillation", _swing(by["loss_train"].iloc[own])[0])
     for metric, column in (("multiplier", "multiplier_mean"), ("weight", "weight_mean")):
-        for layer, value in (by[column].iloc[tail:].mean() if column in by else pd.Series()).items():
+        for layer, value in (by[column].iloc[own].mean() if column in by else pd.Series()).items():
             yield _row(cell, metric, value, layer)
     if "multiplier_mean" in by:
-        last = by["multiplier_mean"].iloc[tail:]
+        last = by["multiplier_mean"].iloc[own]
         yield _row(cell, "active", (last.mean() > 0).any())
         yield _row(cell, "multiplier_oscillation", _swing(last).max())
     if "violation_validation" in by and stored.epochs > warmup:
@@ -81,9 +80,9 @@ def _all(stored: Stored, cell: Cell, tolerance: float, warmup: int) -> Iterable[
                     yield _row(cell, metric, value, layer) | {"bin": float(epoch)}
 
 
-def _swing(tail: pd.DataFrame) -> pd.Series:
+def _swing(epochs: pd.DataFrame) -> pd.Series:
     """Standard deviation over mean, by layer; zero where all is zero."""
-    return (tail.std() / tail.mean()).where(tail.mean() != 0, 0.0)
+    return (epochs.std() / epochs.mean()).where(epochs.mean() != 0, 0.0)
 
 
 def _row(cell: Cell, metric: str, value: Any, layer: int | None = None) -> Row:

@@ -10,6 +10,7 @@ from torch import Tensor
 from descent.components import declared, names
 from descent.models.causal_lm import CausalLM
 from descent.tasks.common.shifted import apply_of
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.lm.batches import InstructionTask
 from descent.tasks.lm.data import Instructions
 from descent.tasks.lm.sweep import InstructionSweep, sweep
@@ -35,7 +36,7 @@ def model(data: Instructions) -> CausalLM:
 
 def swept(model: CausalLM, data: Instructions, shift: str, levels: list[float]) -> InstructionSweep:
     params = lm_params({"lm.evaluation": {"noise_draws": 1, "batch": 40}})
-    return sweep(model, data, levels, apply_of(params, shift), params.lm.evaluation, 13, CPU)
+    return sweep(model, data, levels, apply_of(params, shift), 13, Sweeping(params.lm.evaluation, CPU))
 
 
 class AskedTwice(Instructions):
@@ -55,7 +56,7 @@ def test_losses_and_hits_of_a_prompt_are_those_of_a_plain_loop_over_its_response
 ) -> None:
     asked = AskedTwice(**vars(data))
     evaluation = lm_params({"lm.evaluation": {"noise_draws": 2, "batch": 2}}).lm.evaluation
-    found = sweep(model, asked, [0.0], apply_of(lm_params(), "gaussian"), evaluation, 13, CPU)
+    found = sweep(model, asked, [0.0], apply_of(lm_params(), "gaussian"), 13, Sweeping(evaluation, CPU))
     sums, sizes, texts = np.zeros((2, model.layers + 1, 3)), np.zeros(3), asked.split("test")
     for number, prompt in enumerate((0, 1, 2, 0)):
         ids = torch.from_numpy(texts.tokens[texts.offsets[number] : texts.offsets[number + 1]].astype(np.int64))

@@ -13,6 +13,7 @@ from descent.components import load
 from descent.config import Params
 from descent.models.parts.text import Embedded
 from descent.tasks.common.shifted import apply_of, levels_of
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.text.batches import ClassificationTask, layer_logits
 from descent.tasks.text.data import Tokens
 from descent.tasks.text.embeddings import Scale
@@ -28,7 +29,7 @@ def tokens(tmp_path: Path) -> Tokens:
 
 
 def swept(model: nn.Module, tokens: Tokens, params: Params, levels: list[float], eps: list[float]) -> TextSweep:
-    return sweep(model, tokens, levels, apply_of(params, "gaussian"), eps, params.text.evaluation, CPU)
+    return sweep(model, tokens, levels, apply_of(params, "gaussian"), eps, Sweeping(params.text.evaluation, CPU))
 
 
 def test_cells_of_a_stack_score_what_they_score_alone(tokens: Tokens) -> None:
@@ -37,7 +38,7 @@ def test_cells_of_a_stack_score_what_they_score_alone(tokens: Tokens) -> None:
     levels, apply = levels_of(params, "text", "gaussian", [0.4, 0.0]), apply_of(params, "gaussian")
     stack = shaken(made.build(asked))
     told: list[int] = []
-    many = sweep(stack, tokens, levels, apply, [0.4, 0.0], params.text.evaluation, CPU, told.append)
+    many = sweep(stack, tokens, levels, apply, [0.4, 0.0], Sweeping(params.text.evaluation, CPU, told.append))
     assert levels == [0.0, 0.4, 1.0, 2.0] and sum(told) == 2 * 17
     for index, cell in enumerate(asked):
         single = made.build([cell]).eval()
@@ -83,7 +84,7 @@ def energies(tokens: Tokens, model: nn.Module, shift: str, level: float) -> list
 
     model.states = watched
     sigma = Scale(tokens.frequencies, CPU)(model).item()
-    sweep(model, tokens, [0.0, level], apply_of(params, shift), [0.0], params.text.evaluation, CPU)
+    sweep(model, tokens, [0.0, level], apply_of(params, shift), [0.0], Sweeping(params.text.evaluation, CPU))
     model.states = states
     first = int(hasattr(load("shifts", shift), "GRADIENT"))  # the pass that gives the gradient
     pairs = zip(found[first :: 2 + first], found[first + 1 :: 2 + first], strict=True)
@@ -105,14 +106,18 @@ def test_a_gradient_sign_step_is_each_cell_s_own_and_worse_than_noise_of_its_ene
     found = {}
     for shift in ("gaussian", "gradient_sign"):
         apply = apply_of(params, shift)
-        found[shift] = sweep(stack, tokens, levels, apply, [0.4, 0.4], params.text.evaluation, CPU).loss[..., -1]
+        found[shift] = sweep(stack, tokens, levels, apply, [0.4, 0.4], Sweeping(params.text.evaluation, CPU)).loss[
+            ..., -1
+        ]
     rise = found["gradient_sign"][1] - found["gradient_sign"][0]
     assert (rise > 3 * np.abs(found["gaussian"][1] - found["gaussian"][0])).all() and (rise > 0).all()
     np.testing.assert_allclose(found["gradient_sign"][0], found["gaussian"][0], rtol=1e-6)
     for index, cell in enumerate(asked):
         single = made.build([cell]).eval()
         single.load_state_dict({name: value[index : index + 1] for name, value in stack.state_dict().items()})
-        own = sweep(single, tokens, levels, apply_of(params, "gradient_sign"), [0.4], params.text.evaluation, CPU)
+        own = sweep(
+            single, tokens, levels, apply_of(params, "gradient_sign"), [0.4], Sweeping(params.text.evaluation, CPU)
+        )
         np.testing.assert_allclose(own.loss[:, 0, -1], found["gradient_sign"][:, index], rtol=1e-5)
     assert all(parameter.grad is None for parameter in stack.parameters())
 
@@ -121,7 +126,7 @@ def test_shifted_words_are_the_texts_that_the_models_read_and_level_zero_is_the_
     params, model = text_params(), shaken(built(tokens, "ut_text"))
 
     def swept_by(shift: str, levels: list[float]) -> TextSweep:
-        return sweep(model, tokens, levels, apply_of(params, shift), [0.4], params.text.evaluation, CPU)
+        return sweep(model, tokens, levels, apply_of(params, shift), [0.4], Sweeping(params.text.evaluation, CPU))
 
     clean, words = swept_by("gaussian", [0.0]), swept_by("word_deletion", [0.0, 0.4])
     np.testing.assert_allclose(words.loss[0], clean.loss[0], rtol=1e-6)
@@ -147,8 +152,9 @@ def test_words_are_shifted_once_for_all_cells_of_a_process(
         Words, "_shifted", lambda self, *told: shifted.append(told[2:]) or original(self, *told), raising=True
     )
     params = text_params({"text.evaluation": {"noise_draws": 1, "seed": 77}})  # a seed of this test's own
-    ask = partial(sweep, gammas=[0.1, 0.4], apply=apply_of(params, "word_deletion"), eps=[0.4], device=CPU)
-    found = [ask(shaken(built(tokens, "ut_text")), tokens, settings=params.text.evaluation) for _ in range(2)]
+    ask = partial(sweep, gammas=[0.1, 0.4], apply=apply_of(params, "word_deletion"), eps=[0.4])
+    how = Sweeping(params.text.evaluation, CPU)
+    found = [ask(shaken(built(tokens, "ut_text")), tokens, how=how) for _ in range(2)]
     batches = -(-len(tokens.split("test")) // params.text.evaluation.batch)
     assert sorted(shifted) == [(0.1, 0)] * batches + [(0.4, 0)] * batches
     np.testing.assert_array_equal(found[0].loss, found[1].loss)

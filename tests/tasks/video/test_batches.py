@@ -13,6 +13,7 @@ from descent.cells import grid
 from descent.paths import runs_folder, scores_file
 from descent.tasks.common.items import budget_of
 from descent.tasks.common.shifted import apply_of
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video import evaluate as evaluation
 from descent.tasks.video.batches import FrameTask, SequenceTask
 from descent.tasks.video.data import Prepared
@@ -50,7 +51,7 @@ def swept(model: torch.nn.Module, prepared: Prepared, gammas: list[float], **cha
     params = vit_params({"video.evaluation": changes})
     frames = FrameTask.inputs(prepared, budget_of(params, "vit"), "test")
     noise = AtLevels(apply_of(params, "gaussian"), gammas, gammas)
-    [found] = sweep(model, frames, [noise], prepared.sigma, 1, params.video.evaluation, CPU)
+    [found] = sweep(model, frames, [noise], prepared.sigma, 1, Sweeping(params.video.evaluation, CPU))
     return found
 
 

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from descent.cells import Cell
 from descent.models.parts.denoiser import Denoiser
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video.bias import parts, told
 from descent.tasks.video.data import Frames
 from descent.tasks.video.sweep import AtLevels
@@ -48,7 +49,10 @@ def test_the_two_parts_are_those_of_a_map_that_adds_an_offset_and_passes_a_share
     stack = [Cell("video", "ucsd", "dust", "constrained", 5, 0.2, seed) for seed in range(2)]
     test = AtLevels(apply, LEVELS, LEVELS)
     for rows, gain, offset in zip(
-        told(model, inputs, stack, test, SIGMA, EVALUATION, CPU), GAINS.tolist(), OFFSETS.tolist(), strict=True
+        told(model, inputs, stack, test, SIGMA, Sweeping(EVALUATION, CPU)),
+        GAINS.tolist(),
+        OFFSETS.tolist(),
+        strict=True,
     ):
         found = {(row["metric"], row["gamma"]): row["value"] for row in rows}
         assert all(row["layer"] == 5 and row["split"] == "test" for row in rows)

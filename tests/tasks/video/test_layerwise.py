@@ -9,6 +9,7 @@ from torch import Tensor
 from descent.models.dust import DUST
 from descent.models.parts.denoiser import Denoiser
 from descent.models.parts.layers import dct
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video.data import Frames
 from descent.tasks.video.layerwise import METRICS, further, further_rows, qualities, rows, steps, told
 from tests.fakes.core import small_params
@@ -42,7 +43,7 @@ def measured() -> tuple[Halving, np.ndarray]:
     def apply(clean: Tensor, level: Tensor, stream: object, sigma: float) -> Tensor:
         return clean + sigma * level[:, None, None, None] * stream.normal(1, *clean.shape[1:])
 
-    lines = [*told(model, inputs, LEVELS, apply, SIGMA, EVALUATION, CPU)]
+    lines = [*told(model, inputs, LEVELS, apply, SIGMA, Sweeping(EVALUATION, CPU))]
     found = qualities(model, model.clean, model.noisy)
     assert lines == [[*rows(found[:, cell], level)] for cell, level in enumerate(LEVELS)], "nothing is run on"
     return model, found

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from descent.models.parts.denoiser import Denoiser
 from descent.tasks.common.shifted import apply_of
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video.quality import psnr, ssim
 from descent.tasks.video.sweep import AtLevels, sweep
 from descent.training.devices import exact
@@ -132,7 +133,7 @@ def test_the_sweep_gives_the_mean_ssim_of_the_clipped_last_answers_as_pictures(t
     settings = small_params({"video.evaluation": {"batch": 5, "noise_draws": 2}})
     noise = AtLevels(apply_of(settings, "gaussian"), [0.0, 0.5], [0.0, 0.5])
     frames, device = prepared.whole("test"), torch.device("cpu")
-    [found] = sweep(Halved(), frames, [noise], 0.3, 1, settings.video.evaluation, device)
+    [found] = sweep(Halved(), frames, [noise], 0.3, 1, Sweeping(settings.video.evaluation, device))
     clean, each = big.astype(np.float32) / 255, []
     for start in range(0, len(big), 5):
         own = clean[start : start + 5]

@@ -13,6 +13,7 @@ from descent.cells import Cell
 from descent.config import Params
 from descent.models.parts.denoiser import Denoiser, Pixels
 from descent.tasks.common.shifted import apply_of
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video import sweep as sweeps
 from descent.tasks.video.data import Prepared, Sequences
 from descent.tasks.video.feed import feed
@@ -34,7 +35,9 @@ def prepared(tmp_path: Path) -> Prepared:
 
 def sweep_of(model: nn.Module, sequences: Sequences, cells: int = 1, **changes: object) -> Sweep:
     params = small_params({"video.evaluation": changes})
-    [found] = sweep(model, sequences, [gammas_of(params, "gaussian")], 0.2, cells, params.video.evaluation, CPU)
+    [found] = sweep(
+        model, sequences, [gammas_of(params, "gaussian")], 0.2, cells, Sweeping(params.video.evaluation, CPU)
+    )
     return found
 
 
@@ -138,7 +141,7 @@ def test_each_clean_batch_is_read_once_for_all_shifts_and_levels(
     params = small_params()
     tests = [AtLevels(apply_of(params, shift), [0.5, 1.0], [0.5, 1.0]) for shift in shifts]
     settings = params.video.evaluation
-    sweep(IDENTITY, sequences, tests, 0.2, 1, settings, CPU, told.append)
+    sweep(IDENTITY, sequences, tests, 0.2, 1, Sweeping(settings, CPU, told.append))
     assert read == list(range(len(sequences))) and sum(told) == len(shifts) * len(sequences)
 
 
@@ -157,10 +160,10 @@ def test_shifts_that_share_what_was_read_score_as_they_do_alone(prepared: Prepar
             "dropped_frames": 0.4,
         }.items()
     ]
-    together = sweep(Shaded(), sequences, tests, 0.2, 2, params.video.evaluation, CPU)
+    together = sweep(Shaded(), sequences, tests, 0.2, 2, Sweeping(params.video.evaluation, CPU))
     assert len({float(found.error.sum()) for found in together}) == len(tests)
     for test, found in zip(tests, together, strict=True):
-        [alone] = sweep(Shaded(), sequences, [test], 0.2, 2, params.video.evaluation, CPU)
+        [alone] = sweep(Shaded(), sequences, [test], 0.2, 2, Sweeping(params.video.evaluation, CPU))
         for name in ("by_item", "clipped", "similarity"):
             np.testing.assert_array_equal(getattr(found, name), getattr(alone, name), err_msg=test.apply.name)
 
@@ -183,7 +186,9 @@ def test_scores_do_not_depend_on_how_many_levels_are_scored_at_once(
     pixels = np.random.default_rng(2).integers(0, 256, (40, 64, 64), np.uint8)
     sequences = Sequences(pixels, np.arange(4) * TOKENS, np.arange(4) % 2, TOKENS, 16, np.arange(7))
     params = small_params()
-    ask = partial(sweep, Shaded(), sequences, [gammas_of(params, shift)], 0.2, 2, params.video.evaluation, CPU)
+    ask = partial(
+        sweep, Shaded(), sequences, [gammas_of(params, shift)], 0.2, 2, Sweeping(params.video.evaluation, CPU)
+    )
     [whole] = ask()
     of_level = 2 * 5 * TOKENS * 256  # two cells, five sequences a batch
     monkeypatch.setattr(sweeps, "TOGETHER", {"cpu": levels * of_level})

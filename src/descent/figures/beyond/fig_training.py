@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from descent import components
+from descent.analysis.results import tail
 from descent.analysis.select import TRAINED, average, measured, select
 from descent.analysis.summary import cells_table
 from descent.cells import headline
@@ -21,7 +22,6 @@ from descent.figures.parts import curves, scales, style
 
 TASKS = components.TASKS
 DATASETS = {"video": "ucsd", "text": "imdb", "lm": "alpaca"}
-TAIL = 0.25  # of the epochs: over these the numbers in the panels are taken
 LAYERS = ListedColormap(colormaps["viridis_r"](np.linspace(0.12, 1, 256)))
 HEADS = {
     "loss": r"validation loss $f_l$ ↓",
@@ -133,7 +133,7 @@ def _draw_model(panels: dict[str, Axes], rows: pd.DataFrame, params: Params) -> 
     objective = params.objective(cell["arm"], cell["dataset"], cell["model"])
     for name, axes in panels.items():
         _draw_layers(axes, tables[name], int(cell["layers"]), largest=name == "violation")
-        axes.axvspan(last - max(2, round(TAIL * last)) + 0.5, last + 0.5, color="#f0f0f0", linewidth=0, zorder=0)
+        axes.axvspan(last - tail(last) + 0.5, last + 0.5, color="#f0f0f0", linewidth=0, zorder=0)
         axes.axvline(
             objective.get("warmup_epochs", 0) + 0.5, color=style.GREY, linestyle=style.DOTTED, linewidth=0.8
         )

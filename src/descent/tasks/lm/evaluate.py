@@ -17,6 +17,7 @@ from descent.runner.executor import Job
 from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.shifted import apply_of, definitions, levels_of
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.lm.data import Instructions
 from descent.tasks.lm.sweep import InstructionSweep, sweep
 from descent.training.devices import autocast
@@ -50,11 +51,12 @@ def _measure(
     progress: Callable[[int], Any],
 ) -> Measured:
     (cell,), lm = stack, params.lm
+    how = Sweeping(lm.evaluation, device, progress)
     for shift in shifts:
         levels = levels_of(params, "lm", shift, [cell.eps])
         with autocast(device, params.precision_of("lm")):
             apply = apply_of(params, shift)
-            found = sweep(net.to(device), data, levels, apply, lm.evaluation, lm.logits_at_once, device, progress)
+            found = sweep(net.to(device), data, levels, apply, lm.logits_at_once, how)
         if shift == TRAINED:
             of_items = _replicates(params, cell, found, levels)
         else:

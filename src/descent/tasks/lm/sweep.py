@@ -1,9 +1,8 @@
 """The language model out of distribution: every layer's loss and token accuracy over the levels of a shift."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -11,8 +10,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from descent.models.causal_lm import CausalLM
-from descent.schema import Evaluation
 from descent.tasks.common.shifted import Shifted
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.lm.batches import Batch, InstructionTask
 from descent.tasks.lm.data import Instructions
 from descent.tasks.lm.losses import layer_hits, token_loss
@@ -39,16 +38,15 @@ def sweep(
     data: Instructions,
     levels: Sequence[float],
     apply: Shifted,
-    settings: Evaluation,
     at_once: int,
-    device: torch.device,
-    progress: Callable[[int], Any] = lambda count: None,
+    how: Sweeping,
 ) -> InstructionSweep:
     """Loss (nats) and accuracy of the response tokens of all test instructions, the text before them given.
 
     Common random numbers: the unit noise depends on the batch and the draw alone, so it is the same for all levels
     and both arms.
     """
+    settings, device = how.settings, how.device
     texts = data.split("test")
     sigma = Scale(data.frequencies, device)(model)
     depth = model.layers + 1
@@ -70,7 +68,7 @@ def sweep(
             summed = each.new_zeros(*each.shape[:-1], len(index)).index_add_(-1, owner, each).cpu().numpy()
             sums[..., index] += summed
             sizes[index] = batch.predicts.sum(1).cpu().numpy()
-        progress(len(index))
+        how.progress(len(index))
     prompt = _prompts(texts)
     member = np.eye(prompt.max() + 1)[prompt]
     loss, accuracy = sums @ member / (sizes @ member * settings.noise_draws)

@@ -17,6 +17,7 @@ from descent.runner.executor import Job
 from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.shifted import apply_of, definitions, levels_of
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.text.data import Tokens
 from descent.tasks.text.sweep import TextSweep, sweep
 from descent.training.devices import autocast
@@ -52,12 +53,12 @@ def _measure(
     progress: Callable[[int], Any],
 ) -> Measured:
     own = [cell.eps for cell in stack]
-    evaluation = params.text.evaluation
+    how = Sweeping(params.text.evaluation, device, progress)
     for shift in shifts:
         levels = levels_of(params, "text", shift, own)
         with autocast(device, params.precision_of("text")):
             apply = apply_of(params, shift)
-            found = sweep(net.to(device), tokens, levels, apply, own, evaluation, device, progress)
+            found = sweep(net.to(device), tokens, levels, apply, own, how)
         yield shift, [_of_cell(params, tokens, stack, found, levels, index, shift) for index in range(len(stack))]
 
 

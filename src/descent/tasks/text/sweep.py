@@ -1,8 +1,8 @@
 """Text out of distribution: every layer's accuracy and loss over a sweep of the levels of a shift."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -10,8 +10,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from descent.models.parts.text import Embedded
-from descent.schema import Evaluation
 from descent.tasks.common.shifted import Shifted
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.text.batches import Batch, ClassificationTask, layer_logits
 from descent.tasks.text.data import Texts, Tokens, by_length
 from descent.tasks.text.embeddings import Scale
@@ -52,9 +52,7 @@ def sweep(
     gammas: Sequence[float],
     apply: Shifted,
     eps: Sequence[float],
-    settings: Evaluation,
-    device: torch.device,
-    progress: Callable[[int], Any] = lambda count: None,
+    how: Sweeping,
     split: str = "test",
 ) -> TextSweep:
     """Evaluate a stack on all test texts at every noise level.
@@ -66,9 +64,9 @@ def sweep(
         gammas: the levels of the shift.
         apply: clean embeddings, a level a cell, the batch's random numbers and sigma give the noisy ones.
         eps: each cell's own training level; where it is none of the gammas, single texts are not kept.
-        progress: called with the number of texts done, times cells.
         split: of the tokens, whose texts are the test.
     """
+    settings, device = how.settings, how.device
     texts = tokens.split(split)
     sigma = Scale(tokens.frequencies, device)(model)
     told = (split, tokens.folder, tokens.max_tokens, apply, settings.seed)
@@ -93,7 +91,7 @@ def sweep(
             hits[:, :, draw, index] = right[:, :, -1].cpu().numpy()
             if own is not None:
                 own_losses.append(f[own, range(len(eps))].float().cpu().numpy())
-        progress(len(index) * len(eps))
+        how.progress(len(index) * len(eps))
     count = len(texts) * settings.noise_draws
     return TextSweep(
         loss=(loss / count).cpu().numpy(),

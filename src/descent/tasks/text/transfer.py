@@ -22,6 +22,7 @@ from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import of_model
 from descent.tasks.common.shifted import apply_of
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.text.data import Tokens, load
 from descent.tasks.text.sweep import sweep
 from descent.training.devices import autocast
@@ -104,11 +105,10 @@ def _measure(
     rows = [[] for _ in stack]
     levels = sorted(set(own))
     apply = apply_of(params, TRAINED)
+    how = Sweeping(params.text.evaluation, device, progress)
     for split, found in kinds(tokens):
         with autocast(device, params.precision_of("text")):
-            hits = sweep(
-                net.to(device), tokens, levels, apply, own, params.text.evaluation, device, progress, split
-            ).hits
+            hits = sweep(net.to(device), tokens, levels, apply, own, how, split).hits
         for index, cell in enumerate(stack):
             right = hits[levels.index(cell.eps), index].mean(axis=0)
             place = {"split": "test", "gamma": cell.eps, "layer": cell.layers, "metric": "accuracy"}

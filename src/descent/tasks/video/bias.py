@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from descent.analysis.results import Row
 from descent.cells import Cell
-from descent.schema import Evaluation
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video.batches import Inputs
 from descent.tasks.video.layerwise import LAYERS, spread
 from descent.tasks.video.sweep import AtLevels
@@ -24,8 +24,7 @@ def told(
     stack: Sequence[Cell],
     test: AtLevels,
     sigma: float,
-    settings: Evaluation,
-    device: torch.device,
+    how: Sweeping,
 ) -> Iterator[list[Row]]:
     """Of each cell the rows of the results table: METRICS of the last layer at every level, 0-255, on one batch
     spread over the test set.
@@ -36,11 +35,11 @@ def told(
     Args:
         sigma: noise scale in [0, 1] units.
     """
-    clean = spread(inputs, settings, device)
-    streams = [Stream(TEST, settings.seed, LAYERS, draw, device=device) for draw in range(2)]
+    clean = spread(inputs, how)
+    streams = [Stream(TEST, how.settings.seed, LAYERS, draw, device=how.device) for draw in range(2)]
     found = []
     for strength in test.strengths:
-        level = torch.tensor([strength], device=device)
+        level = torch.tensor([strength], device=how.device)
         noisy = (test.apply(clean, level, stream, sigma) for stream in streams)
         found.append(parts(*(_error(net, clean, one, len(stack)) for one in noisy)))
     for cell, own in zip(stack, torch.stack(found).unbind(2), strict=True):

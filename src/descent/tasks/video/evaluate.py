@@ -23,6 +23,7 @@ from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import budget_of
 from descent.tasks.common.shifted import definitions
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video import bias, layerwise
 from descent.tasks.video.batches import BY_INPUTS, DenoisingTask
 from descent.tasks.video.data import Prepared
@@ -40,15 +41,13 @@ def scoring(params: Params, prepared: Prepared, item: Item) -> Scoring:
     model = item.cells[0].model
     evaluation = params.video.evaluation
     budget = budget_of(params, model)
-    module = load("models", model)
-    task = BY_INPUTS[module.INPUTS]
     own = [cell.eps for cell in item.cells]
-    inputs = task.inputs(prepared, budget, "test")
-    found = tested(params, inputs, module.INPUTS, sigma(params, prepared), own)
+    inputs = _task(model).inputs(prepared, budget, "test")
+    found = tested(params, inputs, load("models", model).INPUTS, sigma(params, prepared), own)
     tests = {test.apply.name: test for test in found}
     return Scoring(
         profile=params.profile,
-        measure=partial(_measure, params, prepared, task, tests, item.feed.device),
+        measure=partial(_measure, params, prepared, tests, item.feed.device),
         problem=params.held_to,
         definitions={
             shift: told | {"levels": tests[shift].levels, "test": budget.test_inputs}
@@ -63,7 +62,6 @@ def scoring(params: Params, prepared: Prepared, item: Item) -> Scoring:
 def _measure(
     params: Params,
     prepared: Prepared,
-    task: type[DenoisingTask],
     tests: dict[str, AtLevels],
     device: torch.device,
     net: nn.Module,
@@ -73,13 +71,13 @@ def _measure(
 ) -> Measured:
     """All shifts together, each batch read once; of a stack that is ended half-way no shift is kept."""
     evaluation = params.video.evaluation
-    budget = budget_of(params, stack[0].model)
-    inputs = task.inputs(prepared, budget, "test")
+    task = _task(stack[0].model)
+    inputs = task.inputs(prepared, budget_of(params, stack[0].model), "test")
     scale = sigma(params, prepared)
     asked = [tests[shift] for shift in shifts]
-    sizes = (len(stack), evaluation, device)
+    how = Sweeping(evaluation, device, progress)
     with autocast(device, params.precision_of("video")):
-        swept = sweep(net.to(device), inputs, asked, scale, *sizes, progress)
+        swept = sweep(net.to(device), inputs, asked, scale, len(stack), how)
     told = units(params, task, net)
     resamples = replicates.counts(stack[0].dataset, len(swept[0].sizes), evaluation)
     for test, found in zip(asked, swept, strict=True):
@@ -88,10 +86,14 @@ def _measure(
         if test.apply.name == TRAINED:
             own = [cell.eps for cell in stack]
             with autocast(device, params.precision_of("video")):
-                by_layer = layerwise.told(net, inputs, own, test.apply, scale, evaluation, device)
-                in_parts = bias.told(net, inputs, stack, test, scale, evaluation, device)
+                by_layer = layerwise.told(net, inputs, own, test.apply, scale, how)
+                in_parts = bias.told(net, inputs, stack, test, scale, how)
                 rows = [[*chain(*own)] for own in zip(rows, by_layer, in_parts, strict=True)]
         yield test.apply.name, rows
+
+
+def _task(model: str) -> type[DenoisingTask]:
+    return BY_INPUTS[load("models", model).INPUTS]
 
 
 def _of_cell(

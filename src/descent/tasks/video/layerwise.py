@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from descent.analysis.results import FURTHER
-from descent.schema import Evaluation
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video.data import Frames, Sequences
 from descent.tasks.video.quality import psnr, ssim
 from descent.training.noise import TEST, Stream
@@ -25,26 +25,25 @@ def told(
     eps: Sequence[float],
     apply: Apply,
     sigma: float,
-    settings: Evaluation,
-    device: torch.device,
+    how: Sweeping,
 ) -> Iterator[list[dict[str, object]]]:
     """Of each cell the rows of the results table, at its own level, on one batch spread over the test set.
 
     Args:
         sigma: noise scale in [0, 1] units.
     """
-    clean = spread(inputs, settings, device)
-    stream = Stream(TEST, settings.seed, LAYERS, device=device)
-    noisy = apply(clean, torch.tensor(eps, device=device), stream, sigma)
+    clean = spread(inputs, how)
+    stream = Stream(TEST, how.settings.seed, LAYERS, device=how.device)
+    noisy = apply(clean, torch.tensor(eps, device=how.device), stream, sigma)
     found, beyond = qualities(net, clean, noisy), further(net, clean, noisy)
     for cell, level in enumerate(eps):
         yield [*rows(found[:, cell], level), *further_rows(beyond[cell], level), *steps(net, cell, level)]
 
 
-def spread(inputs: Sequences | Frames, settings: Evaluation, device: torch.device) -> Float[Tensor, "1 batch ..."]:
+def spread(inputs: Sequences | Frames, how: Sweeping) -> Float[Tensor, "1 batch ..."]:
     """One batch of clean inputs in [0, 1], evenly over the test set."""
-    index = np.unique(np.linspace(0, len(inputs) - 1, min(len(inputs), settings.batch)).round().astype(int))
-    return inputs.gather(index)[None].to(device).float() / 255
+    index = np.unique(np.linspace(0, len(inputs) - 1, min(len(inputs), how.settings.batch)).round().astype(int))
+    return inputs.gather(index)[None].to(how.device).float() / 255
 
 
 def qualities(net: nn.Module, clean: Tensor, noisy: Tensor) -> Float[np.ndarray, "metrics cells depth"]:

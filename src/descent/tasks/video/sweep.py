@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from descent.analysis.select import TRAINED
-from descent.schema import Evaluation
 from descent.tasks.common.shifted import Shifted
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video.batches import Inputs
 from descent.tasks.video.quality import ssim
 from descent.tasks.video.views import SEEN, View
@@ -58,9 +58,7 @@ def sweep(
     tests: Sequence[AtLevels],
     sigma: float,
     cells: int,
-    settings: Evaluation,
-    device: torch.device,
-    progress: Callable[[int], Any] = lambda count: None,
+    how: Sweeping,
 ) -> list[Sweep]:
     """Evaluate a stack on all inputs at every level of every shift: a Sweep each.
 
@@ -71,8 +69,9 @@ def sweep(
     Args:
         sigma: noise scale in [0, 1] units.
         cells: the size of the model's cells axis.
-        progress: called with the number of inputs done under a shift, times cells.
+        how: told of the inputs done under a shift.
     """
+    settings, device = how.settings, how.device
     items = np.unique(inputs.item, return_inverse=True)[1]
     sizes = np.bincount(items)
     view = View(inputs, [test.apply for test in tests])
@@ -90,7 +89,7 @@ def sweep(
                 seen = clean[view.kind(test.apply)]
                 error, last = _at_levels(model, seen, answer, of_model, test, stream, sigma, cells)
                 sums[number] = sums[number][0] + error @ member, sums[number][1] + last
-            progress(len(index) * cells)
+            how.progress(len(index) * cells)
     found = []
     for error, last in sums:
         clipped, alike = (last / (len(inputs) * settings.noise_draws)).cpu().numpy().swapaxes(0, 1)

@@ -20,6 +20,7 @@ from descent.runner.items import Item
 from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import budget_of, of_model
 from descent.tasks.common.shifted import apply_of
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video.batches import BY_INPUTS, DenoisingTask, Inputs
 from descent.tasks.video.data import Prepared, load
 from descent.tasks.video.feed import sigma
@@ -86,12 +87,12 @@ def _measure(
     model = stack[0].model
     levels = sorted(named | {cell.eps for cell in stack})
     apply = apply_of(params, TRAINED)
+    how = Sweeping(params.video.evaluation, device, progress)
     found: list[list[Row]] = [[] for _ in stack]
     for other in others:
         inputs = _inputs(params, model, other)
-        sizes = (len(stack), params.video.evaluation, device, progress)
         with autocast(device, params.precision_of("video")):
-            [swept] = sweep(net.to(device), inputs, [AtLevels(apply, levels, levels)], scale, *sizes)
+            [swept] = sweep(net.to(device), inputs, [AtLevels(apply, levels, levels)], scale, len(stack), how)
         told = units(params, _task(model), net)
         for index, cell in enumerate(stack):
             own = named | {cell.eps}  # its neighbours' levels are no business of a cell
