@@ -20,6 +20,7 @@ from descent.models.parts.inputs import VideoInputs
 from descent.runner.executor import Job
 from descent.runner.items import Item
 from descent.tasks.common.items import budget_of, settings_by_arm
+from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video import data
 from descent.tasks.video.batches import BY_INPUTS, Inputs
 from descent.tasks.video.data import Prepared
@@ -68,7 +69,7 @@ def references(params: Params, prepared: Prepared, device: torch.device, firsts:
             inputs = task.inputs(prepared, budget, "test")
             frames = prepared.whole("test", limit=evaluation.classical_frames)
             tests = tested(params, inputs, module.INPUTS, scale)
-            ask = partial(sweep, sigma=scale, cells=1, settings=evaluation, device=device)
+            ask = partial(sweep, sigma=scale, cells=1, how=Sweeping(evaluation, device))
             plain = {name: Map(space, UNTOLD[name]) for name in UNTOLD if name in cells}
             known[key] = [
                 *_plain(ask, plain, inputs, tests),
