@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,14 @@ def nodes() -> Iterator[Any]:
 
 
 @pytest.fixture
+def on_nodes(nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stacks go to them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setattr(executor, "_way", Way("ray", ray=Ray(address=nodes.address)))
+
+
+@pytest.fixture
 def expected(nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """What the pool trains in a project of its own; from here on the cluster trains, from an empty store."""
     enter_project(tmp_path, monkeypatch)
@@ -125,25 +134,14 @@ def test_a_driver_that_is_told_to_end_says_so_as_without_a_cluster(
     nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter_project(tmp_path, monkeypatch)
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{ROOT / 'src'}")
-    command = [sys.executable, "-c", DRIVER, nodes.address, "5000"]
-    with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True) as driver:
-        try:
-            wait_for_a_checkpoint()
-            driver.terminate()
-            told = driver.communicate(timeout=60)[1].strip().splitlines()
-        finally:
-            driver.kill()
+    with driving(nodes.address, monkeypatch) as driver:
+        driver.terminate()
+        told = driver.communicate(timeout=60)[1].strip().splitlines()
     assert driver.returncode == 130 and told[-1] == interruption.TOLD.strip()
 
 
 @pytest.mark.slow
-def test_a_process_that_had_a_gpu_takes_no_second_stack(
-    nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setattr(executor, "_way", Way("ray", gpu_share={"default": 1.0}, ray=Ray(address=nodes.address)))
+def test_a_process_that_had_a_gpu_takes_no_second_stack(nodes: Any, on_nodes: None) -> None:
     host = nodes.add_node(num_cpus=1, num_gpus=1, **nodes.small)  # Ray takes our word for the card
     try:
         found = run_all(jobs(STACKS, process, 1), torch.device("cuda"), lambda *count: None)
@@ -160,15 +158,9 @@ def test_a_lost_head_is_told_in_one_sentence_before_the_library_ends_the_driver(
     address = made.address
     try:
         enter_project(tmp_path, monkeypatch)
-        monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{ROOT / 'src'}")
-        command = [sys.executable, "-c", DRIVER, address, "5000"]
-        with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True) as driver:
-            try:
-                wait_for_a_checkpoint()
-                made.head_node.kill_gcs_server()
-                told = driver.communicate(timeout=55)[1].strip().splitlines()
-            finally:
-                driver.kill()
+        with driving(address, monkeypatch) as driver:
+            made.head_node.kill_gcs_server()
+            told = driver.communicate(timeout=55)[1].strip().splitlines()
     finally:
         made.shutdown()
     assert driver.returncode == 1
@@ -194,12 +186,7 @@ def test_a_frozen_host_is_given_up_and_changes_nothing_when_it_wakes(nodes: Any,
 
 
 @pytest.mark.slow
-def test_a_stack_that_fails_on_a_worker_ends_in_one_sentence(
-    nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setattr(executor, "_way", Way("ray", ray=Ray(address=nodes.address)))
+def test_a_stack_that_fails_on_a_worker_ends_in_one_sentence(on_nodes: None) -> None:
     with pytest.raises(UserError, match=r"^this stack does not fit$"):
         run_all(jobs(STACKS, refuse, 4), CPU, lambda count: None)
 
@@ -242,6 +229,19 @@ def digests(runs: Path) -> dict[str, str]:
     """Of every cell's weights."""
     files = sorted(runs.glob("*/weights.safetensors"))
     return {path.parent.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@contextmanager
+def driving(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:
+    """A driver whose cluster is in the middle of its stacks."""
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{ROOT / 'src'}")
+    command = [sys.executable, "-c", DRIVER, address, "5000"]
+    with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True) as driver:
+        try:
+            wait_for_a_checkpoint()
+            yield driver
+        finally:
+            driver.kill()
 
 
 def wait_for_a_checkpoint() -> None:

@@ -121,7 +121,7 @@ def plateau(case: Case) -> str:
         own = longer[longer["arm"] == arm]
         if truth(own["diverged"]).any():
             said.append(f"{arm} {model} diverged in twice the epochs")
-        elif truth(own["diverged_before"]).any():
+        elif truth(own["diverged" + twice.BEFORE]).any():
             said.append(f"{arm} {model} diverged in the epochs that are doubled")
         elif not own["twin"].any():
             said.append(f"twice the epochs of {arm} {model} are missing")

@@ -110,9 +110,9 @@ def longer(cells: pd.DataFrame) -> pd.DataFrame:
     `feasible` and `descending`, and were so with the epochs of the grid, `feasible_before` and
     `descending_before`.
     """
-    found = twice.cells(cells)
+    longer = twice.cells(cells)
     counted = [f"{name}{when}" for name in ("feasible", "descending") for when in (twice.BEFORE, "")]
-    groups = found[found["twin"]].astype(dict.fromkeys(counted, float)).groupby([*SETTING, "arm"])
+    groups = longer[longer["twin"]].astype(dict.fromkeys(counted, float)).groupby([*SETTING, "arm"])
     sums = groups[counted].sum(min_count=1)
     found = groups.agg(
         cells=("seed", "size"),

@@ -129,7 +129,7 @@ def _draw_model(panels: dict[str, Axes], rows: pd.DataFrame, params: Params) -> 
     known = measured(rows)
     tables = {name: average(select(known, metric=f"{name}_epoch"), ["bin", "layer"]).unstack() for name in HEADS}
     cell = cells_table(rows, params).iloc[0]
-    last = tables["loss"].index.max()
+    last = int(tables["loss"].index.max())
     objective = params.objective(cell["arm"], cell["dataset"], cell["model"])
     for name, axes in panels.items():
         _draw_layers(axes, tables[name], int(cell["layers"]), largest=name == "violation")

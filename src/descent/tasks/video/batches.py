@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from descent.cells import Cell
+from descent.components import load
 from descent.schema import VideoBudget
 from descent.tasks.video.data import Frames, Prepared, Sequences
 from descent.tasks.video.losses import PatchLoss, denoising_losses
@@ -166,4 +167,9 @@ class FrameTask(DenoisingTask):
             return super().losses(model, batch)
 
 
-BY_INPUTS: dict[str, type[DenoisingTask]] = {"patches": SequenceTask, "frames": FrameTask}  # by a model's INPUTS
+BY_INPUTS: dict[str, type[DenoisingTask]] = {"patches": SequenceTask, "frames": FrameTask}
+
+
+def task_of(model: str) -> type[DenoisingTask]:
+    """What a model learns, by the INPUTS of its file."""
+    return BY_INPUTS[load("models", model).INPUTS]

@@ -25,7 +25,7 @@ from descent.tasks.common.items import budget_of
 from descent.tasks.common.shifted import definitions
 from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video import bias, layerwise
-from descent.tasks.video.batches import BY_INPUTS, DenoisingTask
+from descent.tasks.video.batches import task_of
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.feed import sigma
 from descent.tasks.video.reference_rows import beside as beside
@@ -42,7 +42,7 @@ def scoring(params: Params, prepared: Prepared, item: Item) -> Scoring:
     evaluation = params.video.evaluation
     budget = budget_of(params, model)
     own = [cell.eps for cell in item.cells]
-    inputs = _task(model).inputs(prepared, budget, "test")
+    inputs = task_of(model).inputs(prepared, budget, "test")
     found = tested(params, inputs, load("models", model).INPUTS, sigma(params, prepared), own)
     tests = {test.apply.name: test for test in found}
     return Scoring(
@@ -71,7 +71,7 @@ def _measure(
 ) -> Measured:
     """All shifts together, each batch read once; of a stack that is ended half-way no shift is kept."""
     evaluation = params.video.evaluation
-    task = _task(stack[0].model)
+    task = task_of(stack[0].model)
     inputs = task.inputs(prepared, budget_of(params, stack[0].model), "test")
     scale = sigma(params, prepared)
     asked = [tests[shift] for shift in shifts]
@@ -90,10 +90,6 @@ def _measure(
                 in_parts = bias.told(net, inputs, stack, test, scale, how)
                 rows = [[*chain(*own)] for own in zip(rows, by_layer, in_parts, strict=True)]
         yield test.apply.name, rows
-
-
-def _task(model: str) -> type[DenoisingTask]:
-    return BY_INPUTS[load("models", model).INPUTS]
 
 
 def _of_cell(

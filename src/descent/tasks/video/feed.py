@@ -10,7 +10,7 @@ from descent.models.parts.inputs import VideoInputs
 from descent.runner.items import Feed
 from descent.tasks.common import feeding
 from descent.tasks.common.items import budget_of, settings_by_arm
-from descent.tasks.video.batches import BY_INPUTS
+from descent.tasks.video.batches import task_of
 from descent.tasks.video.data import Prepared
 from descent.training.schema import Optimizer
 
@@ -34,7 +34,7 @@ def feed(params: Params, prepared: Prepared, model: str, device: torch.device) -
     }
     return Feed(
         build=partial(feeding.build, model, settings, budget, inputs),
-        task=partial(BY_INPUTS[module.INPUTS], prepared, budget, scale, video.patch_loss, device),
+        task=partial(task_of(model), prepared, budget, scale, video.patch_loss, device),
         definition=lambda cell: feeding.definition(
             params, "video", model, settings, budget, cell, UNREAD[module.INPUTS], **facts
         ),

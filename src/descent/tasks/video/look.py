@@ -12,13 +12,12 @@ from torch import Tensor, nn
 
 from descent.analysis.select import TRAINED
 from descent.cells import headline
-from descent.components import load
 from descent.config import Params
 from descent.runner.items import Item
 from descent.tasks.common.items import budget_of
 from descent.tasks.common.looks import LOOK, Attention, shown, trained, weights_of_layers
 from descent.tasks.common.shifted import apply_of
-from descent.tasks.video.batches import BY_INPUTS
+from descent.tasks.video.batches import task_of
 from descent.tasks.video.data import Prepared, Sequences
 from descent.tasks.video.feed import sigma
 from descent.tasks.video.quality import psnr
@@ -86,7 +85,7 @@ def _scene(params: Params, prepared: Prepared, item: Item) -> Scene:
     ones, whose clips may be shorter than a sequence."""
     model = item.cells[0].model
     budget = budget_of(params, model).model_copy(update={"test_inputs": None})
-    inputs = BY_INPUTS[load("models", model).INPUTS].inputs(prepared, budget, "test")
+    inputs = task_of(model).inputs(prepared, budget, "test")
     in_sequences = isinstance(inputs, Sequences)
     if in_sequences:
         index = len(inputs.starts) // 2 * inputs.places + np.arange(inputs.places)

@@ -22,7 +22,7 @@ from descent.runner.items import Item
 from descent.tasks.common.items import budget_of, settings_by_arm
 from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video import data
-from descent.tasks.video.batches import BY_INPUTS, Inputs
+from descent.tasks.video.batches import Inputs, task_of
 from descent.tasks.video.data import Prepared
 from descent.tasks.video.feed import sigma
 from descent.tasks.video.references import CLASSICAL, IDENTITY, UNTOLD, Filter, Map, Once
@@ -63,7 +63,7 @@ def references(params: Params, prepared: Prepared, device: torch.device, firsts:
         else:
             space = Pixels()
             key = (module.INPUTS, budget.test_inputs, budget.tokens)
-        task = BY_INPUTS[module.INPUTS]
+        task = task_of(model)
         cells = {cell.arm: cell for cell in reference_cells(params, prepared.name, model)}
         if key not in known:
             inputs = task.inputs(prepared, budget, "test")

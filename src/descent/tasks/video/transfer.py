@@ -12,7 +12,6 @@ from descent import paths
 from descent.analysis.results import Row
 from descent.analysis.select import TRAINED, TRANSFER
 from descent.cells import Cell
-from descent.components import load as component
 from descent.config import Params
 from descent.runner import scores
 from descent.runner.fingerprint import digest
@@ -21,7 +20,7 @@ from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import budget_of, of_model
 from descent.tasks.common.shifted import apply_of
 from descent.tasks.common.sweeping import Sweeping
-from descent.tasks.video.batches import BY_INPUTS, DenoisingTask, Inputs
+from descent.tasks.video.batches import Inputs, task_of
 from descent.tasks.video.data import Prepared, load
 from descent.tasks.video.feed import sigma
 from descent.tasks.video.sweep import AtLevels, sweep
@@ -93,7 +92,7 @@ def _measure(
         inputs = _inputs(params, model, other)
         with autocast(device, params.precision_of("video")):
             [swept] = sweep(net.to(device), inputs, [AtLevels(apply, levels, levels)], scale, len(stack), how)
-        told = units(params, _task(model), net)
+        told = units(params, task_of(model), net)
         for index, cell in enumerate(stack):
             own = named | {cell.eps}  # its neighbours' levels are no business of a cell
             tested = rows(told, cell, swept, levels, index)
@@ -102,8 +101,4 @@ def _measure(
 
 
 def _inputs(params: Params, model: str, prepared: Prepared) -> Inputs:
-    return _task(model).inputs(prepared, budget_of(params, model), "test")
-
-
-def _task(model: str) -> type[DenoisingTask]:
-    return BY_INPUTS[component("models", model).INPUTS]
+    return task_of(model).inputs(prepared, budget_of(params, model), "test")
