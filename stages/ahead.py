@@ -4,7 +4,7 @@ import sys
 
 from descent import config, errors
 from descent.costs.ahead import line
-from descent.costs.parts import UntestableError
+from descent.costs.testable import UntestableError
 from descent.runner.announced import UNTESTABLE
 
 

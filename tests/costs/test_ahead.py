@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from descent.cells import grid
 from descent.config import Params
 from descent.costs import ahead, parts
-from descent.costs.parts import Costs, Part, UntestableError
+from descent.costs.parts import Costs, Part
 from descent.costs.steps import Step
+from descent.costs.testable import UntestableError
 from descent.errors import UserError
 from descent.runner import announced
 from descent.runner.items import Item
@@ -67,12 +69,21 @@ def asked(params: Params, *words: str, monkeypatch: pytest.MonkeyPatch) -> list[
 
 def test_a_stage_asks_for_it_where_data_are_real(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked(small_params(REAL), *WORDS, monkeypatch=monkeypatch) == [["-m", "stages.ahead", *WORDS]]
+    ray = small_params(REAL | {"executor": "ray"})
+    assert asked(ray, *WORDS, monkeypatch=monkeypatch) == [["-m", "stages.ahead", *WORDS]]
     assert asked(small_params(), *WORDS, monkeypatch=monkeypatch) == [], "the demo takes minutes"
     assert asked(small_params(REAL), monkeypatch=monkeypatch) == [], "no study, no question"
 
 
-def test_nobody_is_asked_where_a_cluster_trains(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert asked(small_params(REAL | {"executor": "ray"}), *WORDS, monkeypatch=monkeypatch) == []
+def test_of_a_cluster_it_says_what_is_left_without_a_step_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter_project(tmp_path, monkeypatch)
+    monkeypatch.setattr(parts, "timed", lambda *_: pytest.fail("a step was taken"))
+    cells = sum(len(grid(small_params(), "video", DATASET, model)) for model in WORDS[2:])
+    for device in ("auto", "cuda"):
+        said = ahead.line(small_params({"executor": "ray", "device": device}), *WORDS)
+        assert said == f"video-ucsd: {cells} of {cells} cells to train, on a cluster"
 
 
 @pytest.mark.slow
@@ -145,16 +156,17 @@ def test_what_could_not_be_tested_of_any_part_is_found_before_the_first_is_timed
     enter_project(tmp_path, monkeypatch)
     timed: list[object] = []
     monkeypatch.setattr(parts, "timed", lambda *stack: timed.append(stack) or Step(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
-    tested = parts._tested
+    tested = parts.inputs
 
     def failing(params: Params, task: str, data: object, item: Item) -> int:
         if item.name.endswith(" ut"):
             raise UntestableError("shifts.blur: 9 is too much")
         return tested(params, task, data, item)
 
-    monkeypatch.setattr(parts, "_tested", failing)
-    with pytest.raises(UntestableError, match="too much"):
-        ahead.line(small_params(), *WORDS)
+    monkeypatch.setattr(parts, "inputs", failing)
+    for executor in ("local", "ray"):
+        with pytest.raises(UntestableError, match="too much"):
+            ahead.line(small_params({"executor": executor}), *WORDS)
     assert timed == []
 
 

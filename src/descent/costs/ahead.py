@@ -8,7 +8,7 @@ from descent.costs.table import beside, duration, size, total
 
 
 def line(params: Params, *words: str) -> str | None:
-    """The line; None where nothing is left to train.
+    """The line; None where nothing is left to train. Of a cluster, whose hosts may be any, it says no times.
 
     Args:
         words: a task, a data set and models, or names of studies.
@@ -16,6 +16,10 @@ def line(params: Params, *words: str) -> str | None:
     Raises:
         UserError: as Costs.
     """
+    label = "-".join(words[:2]) if words[0] in TASKS else "studies"
+    if params.executor == "ray":
+        missing, cells = Costs(params, devices.AtHand(devices.CPU, 1)).untimed(*words)
+        return f"{label}: {missing} of {cells} cells to train, on a cluster" if missing else None
     here = devices.at_hand(params)
     costs = Costs(params, here)
     found = costs.of_dataset(words[0], words[1], words[2:]) if words[0] in TASKS else costs.of_studies(words)
@@ -23,7 +27,6 @@ def line(params: Params, *words: str) -> str | None:
     whole = total(parts)
     if not whole.missing:
         return None
-    label = "-".join(words[:2]) if words[0] in TASKS else "studies"
     left = [part for part in parts if part.missing]
     slots = beside(left)
     return (

@@ -12,7 +12,6 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from descent import paths
-from descent.analysis.select import TRAINED
 from descent.cells import Cell, grid
 from descent.components import TASKS, of_task
 from descent.config import Params
@@ -21,16 +20,16 @@ from descent.costs.data import prepared, resident, standin
 from descent.costs.devices import AtHand, side_by_side
 from descent.costs.left import Left
 from descent.costs.steps import Step, kind, timed, typical
-from descent.errors import UserError
+from descent.costs.testable import inputs
 from descent.runner.items import Feed, Item
 from descent.runner.shares import threads
 from descent.tasks.common.items import readings, setting
-from descent.tasks.common.shifted import levels_of
 from descent.training.arm import Setting
 from descent.training.devices import free_memory
 from descent.training.loop import Task
 
 COPIES = 3  # of what trains: weights, gradients, the weights to report
+_Asked = tuple[str, Params, Sequence[Cell]]  # a part's name, parameters and cells
 KEPT = 2  # times that a finished cell lies on the disk: DVC's cache is no copy where the file system has links
 
 
@@ -101,8 +100,7 @@ class Costs:
         Raises:
             UserError: as `parts`.
         """
-        cells = {model: grid(self.params, task, dataset, model) for model in models}
-        yield from self._each((f"{task} {dataset} {model}", self.params, own) for model, own in cells.items())
+        yield from self._each(self._models(task, dataset, models))
 
     def of_studies(self, names: Sequence[str]) -> Iterator[Part]:
         """Studies whose data set and model are in use.
@@ -110,18 +108,34 @@ class Costs:
         Raises:
             UserError: as `parts`.
         """
+        yield from self._each(self._studies(names))
+
+    def untimed(self, *words: str) -> tuple[int, int]:
+        """How many cells are left to train, and how many there are; no step is taken.
+
+        Args:
+            words: a task, a data set and models, or names of studies.
+
+        Raises:
+            UserError: as `parts`.
+        """
+        asked = self._models(words[0], words[1], words[2:]) if words[0] in TASKS else self._studies(words)
+        with ExitStack() as held:
+            opened = [self._opened(held, *one) for one in asked]
+        return sum(len(part.missing) for part in opened), sum(len(part.item.cells) for part in opened)
+
+    def _models(self, task: str, dataset: str, models: Sequence[str]) -> Iterator[_Asked]:
+        for model in models:
+            yield f"{task} {dataset} {model}", self.params, grid(self.params, task, dataset, model)
+
+    def _studies(self, names: Sequence[str]) -> Iterator[_Asked]:
         read = [(name, *each) for name in names for each in readings(self.params, name)]
         several = Counter(name for name, *_ in read)
-        yield from self._each(
-            (f"study {name}" + (f" {cells[0].varied}" if several[name] > 1 else ""), own, cells)
-            for name, own, cells in read
-        )
+        for name, own, cells in read:
+            yield f"study {name}" + (f" {cells[0].varied}" if several[name] > 1 else ""), own, cells
 
-    def _each(self, asked: Iterable[tuple[str, Params, Sequence[Cell]]]) -> Iterator[Part]:
-        """Parts by their name, parameters and cells.
-
-        What could not be tested is told of all before the first is timed: who asks may not wait for so long.
-        """
+    def _each(self, asked: Iterable[_Asked]) -> Iterator[Part]:
+        """What could not be tested is told of all before the first is timed: who asks may not wait for so long."""
         with ExitStack() as held:
             for opened in [self._opened(held, *one) for one in asked]:
                 yield self._timed(opened)
@@ -144,9 +158,9 @@ class Costs:
         item = Item(name, Path(), [*cells], settings, feed, lambda: iter(()))
         place = paths.prepared_folder(params, task, first.dataset, first.model)
         missing = self.left.of_prepared(first, cells) if there else self.left.of_standin(item, place)
-        inputs = _tested(params, task, data, item) if missing else 0
+        tested = inputs(params, task, data, item) if missing else 0
         kept = resident(params, first.dataset, first.model, data if there else None, self.free)
-        return _Opened(params, shape, item, missing, inputs, kept)
+        return _Opened(params, shape, item, missing, tested, kept)
 
     def _timed(self, part: _Opened) -> Part:
         params = part.params
@@ -202,25 +216,6 @@ class Costs:
         return _Trained(
             step, seconds, COPIES * step.weights + step.moments + step.frozen + step.held + _held_out(task)
         )
-
-
-class UntestableError(UserError):
-    """What is to be trained cannot be tested as params.yaml has it."""
-
-
-def _tested(params: Params, task: str, data: object, item: Item) -> int:
-    """How many inputs a cell is tested on, one counted again at every level of every shift."""
-    experiment = item.cells[0].experiment
-    eps = {cell.eps for cell in item.cells}
-    studied = experiment not in TASKS
-    if studied and not params.studied(experiment).tested:
-        return 0
-    try:
-        scored = of_task(task, "evaluate").scoring(params, data, item)
-        shifts = [shift for shift in scored.definitions if shift == TRAINED or not studied]
-        return scored.inputs * sum(len(levels_of(params, task, shift, eps)) for shift in shifts)
-    except UserError as error:
-        raise UntestableError(str(error)) from error
 
 
 def _threads(planned: int, device: torch.device, places: int) -> int:

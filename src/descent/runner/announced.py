@@ -14,7 +14,7 @@ UNTESTABLE = 3  # the exit code that ends the stage
 
 
 def announce(params: Params, *words: str) -> None:
-    """Have `stages.ahead` say what is left to train of these words, if data are real and this host trains them.
+    """Have `stages.ahead` say what is left to train of these words, if data are real.
 
     Its failure ends no stage, nor does one that is not ready in time; what evaluation would end with, after all
     has been trained, ends it at once.
@@ -27,7 +27,7 @@ def announce(params: Params, *words: str) -> None:
             that is asked for.
     """
     real = not all("generate" in source for source in params.budget.data.values())
-    if words and real and params.executor == "local":
+    if words and real:
         # In a folder of its own, since where it is not ready in time it cannot remove what stands in for data.
         with suppress(OSError, subprocess.SubprocessError), tempfile.TemporaryDirectory() as place:
             command, own = [sys.executable, "-m", "stages.ahead", *words], os.environ | {"TMPDIR": place}
