@@ -46,7 +46,7 @@ BRIEF = (
     "quarter. *In its tables*: the same mean of the paper's UT, over all test noise. *Matters*: fixed before the "
     "runs. The verdict is the first that fits. *Reproduced*: the interval of a gain lies above zero and its "
     "estimate reaches what matters, or the 90 % one of a price lies below what matters. *No effect of interest*: "
-    "the whole 90 % interval of a gain is smaller than what matters. *Reversed*: a gain's interval lies below "
+    "a gain's whole 90 % interval is within what matters, up and down. *Reversed*: a gain's interval lies below "
     "zero. *Not reproduced*: a price's lies above what matters. *Cannot tell*: all else. *No effect of "
     "interest* and *cannot tell* apart, each asks for p < .05 too, after a correction for six claims."
 )
