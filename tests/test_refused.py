@@ -160,6 +160,7 @@ def test_a_wrong_value_is_refused_with_its_path(tmp_path: Path, changes: dict, p
             {"study.infeasible": {"arm": "erm"}},
             "study.infeasible: unknown name 'erm'; known: constrained, constrained_range, deep_super",
         ),
+        ({"study.infeasible": {"alone": True}}, "alone is of texts"),
         ({"study.infeasible": {"beside": ["constrained"]}}, "constrained stands in beside too, and would be"),
         ({"study.infeasible": {"beside": ["erm"]}}, "study.infeasible: unknown name 'erm'"),
         ({"study.infeasible": {"model": "vti"}}, "study.infeasible: unknown name 'vti'"),

@@ -46,6 +46,11 @@ class Study(Schema):
     def _can_be_trained(self) -> "Study":
         if self.arm in self.beside:
             raise ValueError(f"{self.arm} stands in beside too, and would be trained twice")
+        if self.alone and self.task == "video":
+            raise ValueError(
+                "alone is of texts: what a lost video model scores, the map to zero, is measured for models in "
+                "video.models alone; put this one there"
+            )
         for settings in (own.get(MODEL, {}) for own in (self.overrides, *self.named.values())):
             if not isinstance(settings, dict):
                 raise ValueError(f"{MODEL} should hold settings of the model, as {MODEL}: {{kappa: 0.5}}")

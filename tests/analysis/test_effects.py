@@ -101,6 +101,17 @@ def test_a_lost_denoiser_scores_as_the_zero_map_whatever_rows_it_has(made_up: pd
     assert (of(lost, "descent_video", dataset="ucsd", model="ut", layers=3, seed=1)["effect"] == 0).all()
 
 
+@pytest.mark.parametrize("claim", ["descent_video", "no_descent_video"])
+def test_a_model_that_ends_at_its_cap_says_nothing_of_descent(
+    claim: str, made_up: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = of(made_up, claim, model="ut")
+    monkeypatch.setattr(effects, "_cap", lambda params, dataset, model: min(before["layers"]))
+    deeper = before[before["layers"] > min(before["layers"])]
+    assert 0 < len(deeper) < len(before)
+    pd.testing.assert_frame_equal(of(made_up, claim, model="ut"), deeper.reset_index(drop=True))
+
+
 def test_a_baseline_that_was_lost_is_no_evidence_that_it_does_not_descend(made_up: pd.DataFrame) -> None:
     lost = made_up.copy()
     change(lost, 1.0, **LOST, arm="unconstrained", metric="diverged")

@@ -21,7 +21,7 @@ CELL = Cell("video", "ucsd", "ut", "constrained", LAYERS, 0.1, 0)
 
 
 def written(
-    place: Path, multiplier: list[float], arm: str = "constrained", seed: int = 0, **more: object
+    place: Path, multiplier: list[float], arm: str = "constrained", by_epoch: bool = True, **more: object
 ) -> pd.DataFrame:
     """The rows of a cell whose lambda_1 is `multiplier` by epoch, whose f_0 is 4 and 6 in turn."""
     place.mkdir()
@@ -38,8 +38,8 @@ def written(
     log.to_csv(place / "history.csv", index=False)
     (place / "cell.json").write_text(json.dumps({"made_by": {"seconds": 12.0, "cells_in_stack": 3}} | more))
     save_file({"a": torch.zeros(3, 4), "b": torch.zeros(5)}, place / "weights.safetensors")
-    cell = CELL.__class__(**vars(CELL) | {"arm": arm, "seed": seed})
-    return pd.DataFrame(rows(Stored(place), cell, tolerance=0.02, values=PROBLEM))
+    cell = CELL.__class__(**vars(CELL) | {"arm": arm})
+    return pd.DataFrame(rows(Stored(place), cell, tolerance=0.02, values=PROBLEM, by_epoch=by_epoch))
 
 
 def one(table: pd.DataFrame, metric: str) -> float:
@@ -87,13 +87,13 @@ def test_a_problem_of_logarithms_is_measured_by_itself_and_a_relaxed_one_by_what
     assert slackness(epoch, decayed) == pytest.approx(3 * abs((0.5 - 0.8) - 0.3) / 0.5)
 
 
-def test_an_arm_that_enforces_nothing_has_no_word_on_it_and_epochs_are_kept_of_seed_0(tmp_path: Path) -> None:
+def test_an_arm_that_enforces_nothing_has_no_word_on_it_and_epochs_are_kept_where_asked(tmp_path: Path) -> None:
     table = written(tmp_path / "free", [], arm="unconstrained")
     assert not set(table["metric"]) & {"active", "multiplier", "feasible_epochs", "multiplier_epoch", "slackness"}
     epochs = table.query("metric == 'loss_epoch'")
     assert len(epochs) == EPOCHS * (LAYERS + 1)
     assert epochs.query("bin == 3 and layer == 2")["value"].tolist() == [3.2]
-    assert "loss_epoch" not in set(written(tmp_path / "other", [0.0] * 8, seed=1)["metric"])
+    assert "loss_epoch" not in set(written(tmp_path / "other", [0.0] * 8, by_epoch=False)["metric"])
 
 
 def test_an_epoch_in_which_a_violation_is_no_number_is_not_feasible(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_an_epoch_in_which_a_violation_is_no_number_is_not_feasible(tmp_path: Pa
     log = pd.read_csv(path)
     log.loc[(log["epoch"] == 3) & (log["layer"] == 1), "violation_validation"] = np.nan
     log.to_csv(path, index=False)
-    table = pd.DataFrame(rows(Stored(path.parent), CELL, tolerance=0.02, values=PROBLEM))
+    table = pd.DataFrame(rows(Stored(path.parent), CELL, tolerance=0.02, values=PROBLEM, by_epoch=False))
     assert one(table, "feasible_epochs") == pytest.approx(2 / 7)
 
 

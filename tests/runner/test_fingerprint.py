@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from descent import components
-from descent.runner import fingerprint
+from descent.runner import fingerprint, scores
 from descent.tasks.common.feeding import COMPUTES
 
 SOURCE = fingerprint.SOURCE
@@ -140,3 +140,10 @@ def test_code_has_the_same_name_in_every_version_of_python() -> None:
     assert fingerprint.words(newer) == WORDS
     for one, other in (("return", "return None"), ("x = 0", "x = False"), ("x = 0", "x = ''"), ("f()", "f([])")):
         assert fingerprint.words(ast.parse(one)) != fingerprint.words(ast.parse(other))
+
+
+def test_of_the_analysis_scores_use_only_what_their_digest_holds_and_the_table() -> None:
+    files = fingerprint.closure(scores.COMPUTES)
+    used = {name for file in files for name in fingerprint.imported(file) if name.startswith("descent.analysis.")}
+    modules = {".".join(name.split(".")[:3]) for name in used}
+    assert modules <= {*scores.COMPUTES, "descent.analysis.results"}

@@ -104,11 +104,19 @@ def _descends(experiment: str, side: Literal["ours", "baseline"]) -> Measure:
         table = evidence.by_cell(experiment, "descending")
         table = of(table, evidence.models("patches")) if experiment == "video" else table
         arm = getattr(evidence.params.comparison, side)
-        table = table[table.index.get_level_values("arm") == arm]
+        named = table.index.to_frame(index=False)
+        asked = [row.layers > _cap(evidence.params, row.dataset, row.model) for row in named.itertuples()]
+        table = table[(named["arm"] == arm).to_numpy() & np.array(asked, dtype=bool)]
         falls = table.droplevel(["arm", "varied"])[list(table.columns[:1])]
         return falls if side == "ours" else 1 - falls
 
     return measure
+
+
+def _cap(params: Params, dataset: str, model: str) -> int:
+    """The layer from which a model's loss is asked to fall; one that ends there is asked for nothing."""
+    problem = params.problem(dataset, model)
+    return problem.cap_layer if problem else 0
 
 
 def _text_wins(evidence: Evidence) -> pd.DataFrame:

@@ -31,7 +31,6 @@ COLUMNS = {
 ABSENT = {"varied": "", "shift": TRAINED, "tested": "", "bin": 0.0}  # what rows that say nothing of it hold
 Row = dict[str, object]  # by column; those of ABSENT may be left out
 FURTHER = "rmse_further"
-TAIL = 0.25
 METRICS = {
     "loss": "f_l on test data: of video the squared error per patch (units of video.patch_loss), of text the "
     "cross-entropy in nats, of lm that of the response tokens",
@@ -81,7 +80,7 @@ METRICS = {
     "diverged": "1 where training met NaN or a loss above training.diverged_above, else 0",
     "epoch": "the epoch whose weights are reported",
     "lr": "the primal learning rate of the cell",
-    "dual_lr": "the dual learning rate of a cell whose arm enforces the constraints",
+    "dual_lr": "the dual learning rate of a cell whose arm has constraints (`penalty` has them and no duals)",
     "active": "1 where over the last quarter of the epochs some mean multiplier is above zero (of an arm that "
     "enforces)",
     "active_epochs": "the share of all epochs in which one is",
@@ -95,18 +94,13 @@ METRICS = {
     "clipped": "share of the steps in which the gradient was clipped",
     "seconds": "seconds of training: its stack's over the cells in it",
     "parameters": "numbers that training moved",
-    "loss_epoch": "of seed 0 alone: f_l on validation data after the epoch of `bin`",
+    "loss_epoch": "of the first seed of a grid or a study alone: f_l on validation data after the epoch of `bin`",
     "violation_epoch": "the relative violation there",
     "multiplier_epoch": "mean lambda_l over that epoch's steps",
     "weight_epoch": "mean effective weight w_l over them",
     "alpha": "the required descent of such a cell",
     "rho": "the resilience coefficient of such a cell",
 }
-
-
-def tail(epochs: int) -> int:
-    """How many of so many epochs, the last ones, tail statistics go over: a quarter, and two at least."""
-    return max(2, round(TAIL * epochs))
 
 
 def write(rows: pd.DataFrame, path: Path) -> None:

@@ -19,7 +19,7 @@ from descent.analysis.verdicts import Estimate
 
 COLUMNS = ["claim", "average", "dataset", "model", "layers", "eps", "estimate", "low", "high", "seeds", "settings"]
 TRIMMED, MEAN, BY_PLACE, ALONE = "trimmed mean", "mean", "mean of data sets and models", "one setting"
-UNTRIMMED = 4  # of fewer settings the trimmed mean drops none
+TRIMMED_FROM = 4  # of fewer settings the trimmed mean drops none
 Average = Callable[[Float[np.ndarray, "settings seeds resamples"]], Float[np.ndarray, "seeds resamples"]]
 
 
@@ -54,7 +54,7 @@ def _averaged(own: pd.DataFrame, items: int, same: dict[str, object]) -> Iterato
     same = same | {"seeds": effects.shape[1]}
     places = settings.groupby(PLACE).ngroup().to_numpy()
     ways: dict[str, Average] = {TRIMMED: verdicts.trimmed}
-    if len(settings) >= UNTRIMMED:
+    if len(settings) >= TRIMMED_FROM:
         ways[MEAN] = lambda values: values.mean(0)
     if 1 < len(set(places)) < len(settings):
         ways[BY_PLACE] = lambda values: np.mean([values[places == place].mean(0) for place in set(places)], 0)

@@ -63,7 +63,8 @@ def best_trial(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     loss, MEASURES (of a seed that diverged those of chance), SHARES; `diverged` or `infeasible` where one seed is.
 
     Added columns: `trials`, and over these the mean and the sample standard deviation of each of MEASURES,
-    `<measure>_mean` and `<measure>_sd` (missing for a single one). Trials that diverged are not counted.
+    `<measure>_mean` and `<measure>_sd` (missing for a single one). Of a search trials that diverged are
+    not counted; of repeated seeds they are, as chance.
     """
     group = [*CURVE, "layers"]
     trials = select(cells, experiment="text")

@@ -17,6 +17,6 @@ def lagrangian(
     multipliers: Float[Tensor, "cells depth"],
     problem: Problem,
 ) -> Float[Tensor, " cells"]:
-    """L = f_L + sum_l lambda_l v_l, one number a cell; the slacks' terms have no gradient in the weights."""
+    """L = objective(f) + sum_l lambda_l v_l, one number a cell; slacks' terms have no gradient in the weights."""
     # To the weights the multipliers are constants; what moves these is their own ascent.
     return objective(f, problem) + (multipliers.detach() * v).sum(1)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from descent.analysis.claims import CLAIMS
 from descent.analysis.keys import SETTING
-from descent.analysis.sensitivity import ALONE, MEAN, TRIMMED, UNTRIMMED
+from descent.analysis.sensitivity import ALONE, MEAN, TRIMMED, TRIMMED_FROM
 from descent.analysis.verdicts import LESS, NOT_TESTED, matters_little
 from descent.analysis.wording import UNKNOWN, known, number_of, signed, with_interval, written
 from descent.components import TASKS
@@ -173,7 +173,7 @@ def _averaged(row: Mapping[str, Any], params: Params) -> str:
         return f"{params.label(row['dataset'])}, {params.label(row['model'])}, L = {row['layers']:.0f}"
     if row["average"] != TRIMMED:
         return f"{row['average']} over {row['settings']}"
-    return f"{'mean' if row['settings'] < UNTRIMMED else TRIMMED} over {row['settings']}, the protocol's"
+    return f"{'mean' if row['settings'] < TRIMMED_FROM else TRIMMED} over {row['settings']}, the protocol's"
 
 
 def by_dataset(told: pd.DataFrame, params: Params) -> str:

@@ -30,7 +30,7 @@ def curves(results: pd.DataFrame, cells: pd.DataFrame, params: Params, arm: str)
 
     Only the given arm, at the task's headline level (the losses also at that test noise), under TRAINED: each
     model and data set at its best depth, averaged over seeds, of text at its best trial where seeds are trials;
-    against epoch the cells of that depth whose epochs are kept (seed 0, of text trial 0). Two revisions then
+    against epoch the cells of that depth whose epochs are kept (the first seed's or trial's). Two revisions then
     differ by what their user changed. A task that is left out has no rows.
 
     Args:

@@ -7,13 +7,13 @@ from typing import Any
 import pandas as pd
 import torch
 
-from descent.analysis.results import Row, tail
+from descent.analysis.results import Row
+from descent.analysis.tails import tail
 from descent.cells import Cell
 from descent.primal_dual.constraints import violations
 from descent.primal_dual.problem import Problem
 from descent.runner.stored import Stored
 
-SHOWN_SEED = 0  # whose epochs are kept one by one, for figures; those of all seeds would be most of the table
 BY_EPOCH = {
     "loss_epoch": "loss_validation",
     "violation_epoch": "violation_validation",
@@ -22,14 +22,17 @@ BY_EPOCH = {
 }
 
 
-def rows(stored: Stored, cell: Cell, tolerance: float, values: Any) -> list[Row]:
+def rows(stored: Stored, cell: Cell, tolerance: float, values: Any, by_epoch: bool) -> list[Row]:
     """The rows of a trained cell; what has no number, as a spread over one epoch, has no row.
 
     Args:
         tolerance: on the relative violation of an epoch that counts as feasible.
         values: the settings of its arm; of one that has constraints, their problem.
+        by_epoch: whether its epochs have rows one by one too, for figures; those of all cells would be most of the
+            table.
     """
     found = [*_all(stored, cell, tolerance, getattr(values, "warmup_epochs", 0))]
+    found += _epochs(stored, cell) if by_epoch else []
     if isinstance(values, Problem) and len(log := stored.history) and "multiplier_mean" in log:
         found.append(_row(cell, "slackness", slackness(log[log["epoch"] == log["epoch"].max()], values)))
     return [row for row in found if math.isfinite(row["value"])]
@@ -73,11 +76,13 @@ def _all(stored: Stored, cell: Cell, tolerance: float, warmup: int) -> Iterable[
         # Of all that were asked for: a lost cell held nothing in those that it did not reach, and no layer holds
         # a constraint whose violation is no number.
         yield _row(cell, "feasible_epochs", (worst <= tolerance).sum() / (stored.epochs - warmup))
-    if cell.seed == SHOWN_SEED:
-        for metric, column in BY_EPOCH.items():
-            for epoch, layers in by.get(column, pd.DataFrame()).iterrows():
-                for layer, value in layers.items():
-                    yield _row(cell, metric, value, layer) | {"bin": float(epoch)}
+
+
+def _epochs(stored: Stored, cell: Cell) -> Iterable[Row]:
+    columns = {metric: column for metric, column in BY_EPOCH.items() if column in stored.history}
+    for noted in stored.history.to_dict("records"):
+        for metric, column in columns.items():
+            yield _row(cell, metric, noted[column], noted["layer"]) | {"bin": float(noted["epoch"])}
 
 
 def _swing(epochs: pd.DataFrame) -> pd.Series:

@@ -6,12 +6,13 @@ from typing import Any
 
 import torch
 
-from descent.analysis import results
 from descent.analysis.results import Row
 from descent.cells import Cell
 from descent.primal_dual.constraints import relative_violations
 from descent.primal_dual.problem import Problem
 from descent.training.arm import Setting
+
+CHOSEN = {"alpha", "rho", "dual_lr"}  # of a cell's constraints, what a search or a study may choose
 
 
 def of_training(
@@ -35,7 +36,7 @@ def of_training(
         lost = record["diverged"] and row["metric"] == "feasible"  # whatever it held to before
         yield row | {"value": 0.0} if lost else row
     numbers = {"diverged": record["diverged"], "epoch": record["epoch"], "lr": setting.lr}
-    chosen = setting.values.model_dump(include=set(results.METRICS))  # what a search or a study may have chosen
+    chosen = setting.values.model_dump(include=CHOSEN)
     for name, value in (numbers | chosen).items():
         yield _row("validation", cell, cell.layers, name, value)
 

@@ -34,6 +34,7 @@ COMPUTES = (  # numbers of a score file
     "descent.analysis.select",
     "descent.analysis.replicates",
     "descent.analysis.bootstrap",
+    "descent.analysis.tails",
 )
 # Shift by shift, the rows of each cell of a stack; None of one that is not tested.
 Measured = Iterable[tuple[str, Sequence[list[Row] | None]]]
@@ -127,8 +128,9 @@ def _known(item: Item, scoring: Scoring) -> Known:
     names = {cell: item.fingerprint(cell, settings[cell]) for cell in item.cells}
     for cell in item.cells:
         store.check(item.runs, cell, names[cell])
+    first = _first(item)
     files = {
-        (shift, cell): _score_file(scoring, shift, cell, names[cell])
+        (shift, cell): _score_file(scoring, shift, cell, names[cell], cell.seed == first)
         for shift in scoring.definitions
         for cell in item.cells
     }
@@ -155,15 +157,21 @@ def _work(item: Item, scoring: Scoring, known: Known, shifts: Sequence[str], sta
     feed = item.feed
     settings = {cell: known.settings[cell] for cell in stack}
     files = {(shift, cell): known.files[shift, cell] for shift in shifts for cell in stack}
-    return partial(_score_stack, item.runs, feed.build, feed.tolerance, scoring, settings, files, shifts)
+    beside_training = partial(_with_training, item.runs, scoring, feed.tolerance, settings, _first(item))
+    return partial(_score_stack, item.runs, feed.build, scoring, beside_training, files, shifts)
 
 
-def _score_file(scoring: Scoring, shift: str, cell: Cell, fingerprint: str) -> Path:
+def _first(item: Item) -> int:
+    """The seed whose cells keep their epochs, for figures."""
+    return min(cell.seed for cell in item.cells)
+
+
+def _score_file(scoring: Scoring, shift: str, cell: Cell, fingerprint: str, by_epoch: bool) -> Path:
     """A cell's rows in the store, by all that they depend on."""
     identity = {key: value for key, value in vars(cell).items() if key not in WHY}
     constraints = scoring.problem(cell)
     held_to = constraints and constraints.model_dump()
-    told = [scoring.profile, shift, held_to, scoring.definitions[shift]]
+    told = [scoring.profile, shift, held_to, scoring.definitions[shift], by_epoch and shift == TRAINED]
     definition = [fingerprint, identity, *told, digest(COMPUTES)]
     name = hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()[:32]
     return store.root() / "scores" / f"{name}.parquet"
@@ -172,9 +180,8 @@ def _score_file(scoring: Scoring, shift: str, cell: Cell, fingerprint: str) -> P
 def _score_stack(
     runs: Path,
     build: Callable[[Sequence[Cell]], nn.Module],
-    tolerance: float,
     scoring: Scoring,
-    settings: dict[Cell, Setting],
+    beside_training: Callable[[str, Cell, list[Row] | None], list[Row]],
     files: dict[Place, Path],
     shifts: Sequence[str],
     stack: Sequence[Cell],
@@ -186,7 +193,7 @@ def _score_stack(
     try:
         for shift, measured in scoring.measure(net.eval(), stack, shifts, progress):
             for cell, tested in zip(stack, measured, strict=True):
-                rows = _with_training(runs, scoring, cell, tested, settings[cell], tolerance, shift)
+                rows = beside_training(shift, cell, tested)
                 table = pd.DataFrame(rows).assign(profile=scoring.profile, shift=shift, **vars(cell))
                 results.write(table, files[shift, cell])
     except torch.OutOfMemoryError as error:
@@ -202,11 +209,12 @@ def _score_stack(
 def _with_training(
     runs: Path,
     scoring: Scoring,
+    tolerance: float,
+    settings: dict[Cell, Setting],
+    first: int,
+    shift: str,
     cell: Cell,
     tested: list[Row] | None,
-    setting: Setting,
-    tolerance: float,
-    shift: str,
 ) -> list[Row]:
     """A cell's rows under a shift; under that of training with what training and validation say of it."""
     record = store.record(runs, cell)
@@ -218,5 +226,7 @@ def _with_training(
     own = [] if tested is None else held.rows("test", cell, held.losses_at_eps(cell, rows), problem, tolerance)
     stored = Stored(runs / cell.name)
     losses = stored.validation_losses
+    setting = settings[cell]
     of_training = held.of_training(cell, record, losses, setting, problem, tolerance)
-    return [*rows, *own, *of_training, *diagnostics.rows(stored, cell, tolerance, setting.values)]
+    noted = diagnostics.rows(stored, cell, tolerance, setting.values, by_epoch=cell.seed == first)
+    return [*rows, *own, *of_training, *noted]

@@ -73,7 +73,7 @@ class Course:
         """The steps of an epoch, of so many a pass, counted from the training's first.
 
         Raises:
-            UserError: a pass has fewer steps than parts.
+            UserError: a pass has fewer steps than parts, or an optimiser that does not take such weights.
         """
         if self.parts > steps:
             raise UserError(
@@ -121,7 +121,7 @@ def train(
         progress: told after each epoch how many are done, and f of the epoch.
 
     Raises:
-        UserError: a pass has fewer steps than parts.
+        UserError: a pass has fewer steps than parts, or an optimiser that does not take such weights.
 
     Returns:
         For each cell the reported weights and epoch, the history of every epoch, and whether it is alive:

@@ -23,6 +23,7 @@ def generator(*key: int) -> torch.Generator:
 
     It draws on the host: what a seeded GPU draws depends on how many multiprocessors it has, and the arms of a
     pair would see unlike noise on unlike cards. The host is steps ahead of a GPU, which waits for no number.
+    torch's generator of the host reads the low 32 bits of its seed alone: of two keys in 2^32 the streams are one.
     """
     state = np.random.SeedSequence(key).generate_state(2, np.uint32)
     return torch.Generator().manual_seed(int(state[0]) << 32 | int(state[1]))

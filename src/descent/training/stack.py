@@ -28,7 +28,11 @@ def train_stack(
     checkpoint: Checkpoint,
     progress: Callable[[int, Tensor], None],
 ) -> Run:
-    """Train cells of one depth and one arm together, from their checkpoint where there is one."""
+    """Train cells of one depth and one arm together, from their checkpoint where there is one.
+
+    Raises:
+        UserError: as `train`, or as what loads the model's weights and the checkpoint.
+    """
     first = settings[0]
     layers = stack[0].layers
     arm = load("arms", first.arm).Arm([setting.values for setting in settings], layers, recipe.device)

@@ -123,12 +123,10 @@ def test_training_tells_the_numbers_of_the_tail(results, params: Params) -> None
 def test_training_names_models_without_epochs(results, params: Params) -> None:
     epochs = results["metric"].str.endswith("_epoch")
     figure = fig_training.render(results[~(epochs & (results["model"] == "ut"))], params)
-    assert "without epochs of seed 0: UT (video)" in words(figure)
+    assert "without epochs: UT (video)" in words(figure)
     assert len(figure.axes) == 4 * len(fig_training.HEADS) + 1  # and the bar of the layers
     none = fig_training.render(results[~epochs], params)
-    assert len(none.axes) == 1 and any(
-        word.startswith("without epochs of seed 0: UT (video), DUST") for word in words(none)
-    )
+    assert len(none.axes) == 1 and any(word.startswith("without epochs: UT (video), DUST") for word in words(none))
     plain = training_params({"arms": ["unconstrained", "deep_supervision"], "method": "unconstrained"} | UNHELD)
     assert catalogue.left_out(fig_training, plain) == "no arm in use holds its cells to constraints"
 

@@ -97,16 +97,18 @@ def test_the_files_are_in_alpaca_evals_format(tmp_path: Path, monkeypatch: pytes
             assert {row["generator"] for row in rows} == {f"causal_lm-{arm}-gamma{gamma:g}"}
 
 
-def test_of_several_levels_and_seeds_the_headline_cell_of_the_first_seed_writes(
+def test_of_several_levels_depths_and_seeds_the_headline_cell_of_the_first_seed_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = enter_lm_project(tmp_path, monkeypatch)
     wrote: list[Cell] = []
     monkeypatch.setattr(completions, "_write", lambda params, data, item, cell, folder: wrote.append(cell))
     monkeypatch.setattr(store, "record", lambda runs, cell: {"diverged": False})
-    params = lm_params({"profiles.demo.lm": {"eps": [0.0, 1.0], "seeds": [2, 1]}})
+    params = lm_params({"profiles.demo.lm": {"eps": [0.0, 1.0], "seeds": [2, 1]}, f"{BUDGET}.layers": [1, 2]})
     completions.write_all(params, data, lm_item(params))
-    assert [(cell.arm, cell.eps, cell.seed) for cell in wrote] == [(arm, 0.25, 1) for arm in params.arms]
+    assert [(cell.arm, cell.eps, cell.layers, cell.seed) for cell in wrote] == [
+        (arm, 0.25, 2, 1) for arm in params.arms
+    ]
 
 
 def written(

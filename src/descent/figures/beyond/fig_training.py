@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from descent import components
-from descent.analysis.results import tail
 from descent.analysis.select import TRAINED, average, measured, select
 from descent.analysis.summary import cells_table
+from descent.analysis.tails import tail
 from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, scales, style
@@ -67,7 +67,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         cells |= {(task, model): _of_model(rows, params, task, model) for model in params.section(task).models}
     shown = {place: cell for place, cell in cells.items() if (cell["metric"] == "loss_epoch").any()}
     told = ", ".join(f"{style.name(model)} ({task})" for task, model in cells if (task, model) not in shown)
-    told = f"without epochs of seed 0: {told}" if told else ""
+    told = f"without epochs: {told}" if told else ""
     if not shown:
         figure, [[axes]] = style.panels(1, 1, style.TEXT, 0.6)
         axes.set_axis_off()

@@ -42,7 +42,7 @@ class InstructionTask(EmbeddingTask):
 
     The loss is that of the response tokens alone, their end token among them. Of the layers below the last, which
     only some objectives look at, `readout_tokens` of a batch's response tokens and `readout_layers` of the layers
-    may be drawn; both estimates are unbiased (`losses`).
+    may be drawn; both estimates of f are unbiased (`losses`), of its ratios and logarithms they are not.
     """
 
     def __init__(

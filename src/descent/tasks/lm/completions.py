@@ -29,10 +29,11 @@ PROMPTS = 2**32 - 1  # the third number of the key of a prompt's noise, which no
 def write_all(params: Params, data: Instructions, item: Item) -> None:
     """The completions of every arm of a model, in one folder written whole: <arm>/gamma<level>.json.
 
-    They are of one seed, the first at the headline level of which no arm's cell diverged; without such a seed an
-    arm has its own first one, and where all its cells diverged its files are empty lists.
+    They are of one seed, the first at the headline level and the largest depth of which no arm's cell diverged;
+    without such a seed an arm has its own first one, and where all its cells diverged its files are empty lists.
     """
-    known = [cell for cell in item.cells if cell.eps == headline(params, "lm")]
+    place = (headline(params, "lm"), max(cell.layers for cell in item.cells))
+    known = [cell for cell in item.cells if (cell.eps, cell.layers) == place]
     sound = [cell for cell in known if not store.record(item.runs, cell)["diverged"]]
     arms = {cell.arm for cell in sound}
     alike = [cell for cell in sound if {own.arm for own in sound if own.seed == cell.seed} == arms]

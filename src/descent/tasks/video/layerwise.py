@@ -65,8 +65,8 @@ def qualities(net: nn.Module, clean: Tensor, noisy: Tensor) -> Float[np.ndarray,
 
 
 def further(net: nn.Module, clean: Tensor, noisy: Tensor) -> Float[np.ndarray, "cells further"]:
-    """RMSE (0-255) of layers L to 2 L where all are one map, which is applied as often again as in training; of
-    any other model none. It tells a map that comes to rest from one that passes by."""
+    """RMSE (0-255) of layers L to 2 L of DUST and of UT as codes with one dictionary, whose one map is applied as
+    often again as in training; of other models none. It tells a map that comes to rest from one that passes by."""
     if not getattr(net, "shared", False):
         return np.empty((len(noisy), 0))
     layers, target = net.layers, net.target(clean)

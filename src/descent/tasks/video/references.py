@@ -76,7 +76,7 @@ def nl_means(noise: float) -> Filter:
 
 
 def frame_mean(noisy: Tensor) -> Tensor:
-    """Every patch as the mean of its sequence: what averaging over time does without learning."""
+    """Of (cells, batch, tokens, pixels) every patch as its mean over tokens: over time, without learning."""
     return noisy.mean(-2, keepdim=True).expand_as(noisy)
 
 

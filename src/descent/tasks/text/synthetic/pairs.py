@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from random import Random
 
-ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 NUMBERS = ("two", "three", "four", "five")
 COLOURS = ("red", "blue", "green", "yellow", "white", "black")
 CLOTHES = ("coat", "hat", "shirt", "scarf")
