@@ -109,7 +109,8 @@ def test_a_model_that_ends_at_its_cap_says_nothing_of_descent(
     monkeypatch.setattr(effects, "_cap", lambda params, dataset, model: min(before["layers"]))
     deeper = before[before["layers"] > min(before["layers"])]
     assert 0 < len(deeper) < len(before)
-    pd.testing.assert_frame_equal(of(made_up, claim, model="ut"), deeper.reset_index(drop=True))
+    left = of(made_up, claim, model="ut")
+    pd.testing.assert_frame_equal(left.reset_index(drop=True), deeper.reset_index(drop=True))
 
 
 def test_a_baseline_that_was_lost_is_no_evidence_that_it_does_not_descend(made_up: pd.DataFrame) -> None:

@@ -20,7 +20,8 @@ from tests.newcomer import readme
 HELD = r"within the tolerance in (\d+) of the (\d+) on validation data, and in (\d+) on test data"
 BY_HAND = (
     r"in all (\d+) constrained models that count, of video, texts and the language model \(by as much as asked, "
-    r"within a tolerance of ([\d.]+): in (\d+), on test data in (\d+)\)"
+    r"within a tolerance of ([\d.]+): in (\d+), on test data in (\d+); of the "
+    r"language model's two layers the second alone is asked\)"
 )
 
 TIGHTER = ("small-7d27c6a9", "small-6b9eda81", "small-50fcf2eb")
@@ -416,7 +417,7 @@ def test_the_gain_on_video_is_reversed_with_all_settings_of_seven_layers_and_no_
     pairs, facts = (table[table["claim"].isin(VIDEO)] for table in parts.joined(folders))
     seven = pairs["layers"] == 7
     left_out = [seven & (pairs["model"] == model) & (pairs["dataset"] == dataset) for model, dataset in SEVEN]
-    assert (sum(left_out) == seven).all()
+    assert all(rows.any() for rows in left_out)
     gains, prices = {}, set()
     for name, rows in {"all": seven & ~seven, "none of them": seven, **dict(enumerate(left_out))}.items():
         judged = scorecard.judged(pairs[~rows], facts).set_index("claim")
