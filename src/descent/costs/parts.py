@@ -29,8 +29,8 @@ from descent.training.devices import free_memory
 from descent.training.loop import Task
 
 COPIES = 3  # of what trains: weights, gradients, the weights to report
-_Asked = tuple[str, Params, Sequence[Cell]]  # a part's name, parameters and cells
 KEPT = 2  # times that a finished cell lies on the disk: DVC's cache is no copy where the file system has links
+Asked = tuple[str, Params, Sequence[Cell]]  # a part's name, parameters and cells
 
 
 @dataclass(frozen=True)
@@ -124,17 +124,17 @@ class Costs:
             opened = [self._opened(held, *one) for one in asked]
         return sum(len(part.missing) for part in opened), sum(len(part.item.cells) for part in opened)
 
-    def _models(self, task: str, dataset: str, models: Sequence[str]) -> Iterator[_Asked]:
+    def _models(self, task: str, dataset: str, models: Sequence[str]) -> Iterator[Asked]:
         for model in models:
             yield f"{task} {dataset} {model}", self.params, grid(self.params, task, dataset, model)
 
-    def _studies(self, names: Sequence[str]) -> Iterator[_Asked]:
+    def _studies(self, names: Sequence[str]) -> Iterator[Asked]:
         read = [(name, *each) for name in names for each in readings(self.params, name)]
         several = Counter(name for name, *_ in read)
         for name, own, cells in read:
             yield f"study {name}" + (f" {cells[0].varied}" if several[name] > 1 else ""), own, cells
 
-    def _each(self, asked: Iterable[_Asked]) -> Iterator[Part]:
+    def _each(self, asked: Iterable[Asked]) -> Iterator[Part]:
         """What could not be tested is told of all before the first is timed: who asks may not wait for so long."""
         with ExitStack() as held:
             for opened in [self._opened(held, *one) for one in asked]:

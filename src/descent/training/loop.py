@@ -73,7 +73,7 @@ class Course:
         """The steps of an epoch, of so many a pass, counted from the training's first.
 
         Raises:
-            UserError: a pass has fewer steps than parts, or an optimiser that does not take such weights.
+            UserError: a pass has fewer steps than parts.
         """
         if self.parts > steps:
             raise UserError(

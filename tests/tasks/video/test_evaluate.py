@@ -175,6 +175,13 @@ def test_what_has_no_number_has_no_row() -> None:
     assert [row["metric"] for row in rows] == ["loss", "rmse", "rmse_clipped"], "PSNR is infinite, SSIM unknown"
 
 
+def test_epochs_are_kept_of_the_first_seed_whatever_it_is(prepared: Prepared) -> None:
+    seeds = {"profiles.demo.video.seeds": [4, 3]}
+    trained(**seeds)
+    table = evaluated(**seeds)
+    assert set(table["seed"]) == {3, 4} and {*select(table, metric="loss_epoch")["seed"]} == {3}
+
+
 @pytest.mark.slow
 def test_cells_scored_before_are_not_swept_again(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     swept: list[int] = []
