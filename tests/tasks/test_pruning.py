@@ -137,22 +137,18 @@ def test_a_profile_that_lacks_a_model_in_use_asks_for_nothing() -> None:
 
 
 def test_a_study_that_runs_alone_is_asked_of_the_profiles_that_have_a_budget_for_its_model() -> None:
-    alone = {
-        "studies": ["controls"],
-        "study.controls.alone": True,
-        "study.controls.model": "dust",
-        "video.models": ["ut"],
-    }
+    study = {"study.alpha.alone": True, "study.alpha.model": "distilbert", "study.alpha.layers": 6}
+    alone = {"studies": ["alpha"], "text.datasets": ["imdb"], "text.models": ["ut_text"]} | study
     whole = small_params(TINY | alone | {"eps": 0.1})
     lacking = whole.profiles["demo"].model_dump()
-    del lacking["video"]["models"]["dust"]
+    del lacking["text"]["models"]["distilbert"]
     profiles = {"lacking": type(whole.profiles["demo"])(**lacking), "demo": whole.profiles["demo"]}
     asked = whole.model_copy(update={"profiles": profiles})
     train_cells(asked, *ITEM)
     before = names()
     assert pruning.prune(store.root(), [asked]) == (2, 0) and names() == before
     with pytest.raises(
-        UserError, match=r"profiles\.lacking\.video\.models says nothing of dust, which controls trains"
+        UserError, match=r"profiles\.lacking\.text\.models says nothing of distilbert, which alpha trains"
     ):
         pruning.prune(store.root(), [asked.model_copy(update={"profile": "lacking"})])
 
