@@ -115,9 +115,13 @@ def own() -> Params:
         {
             "study.controls_margin": base | {"vary": "margin"},
             "study.controls_dual": base | {"vary": "dual_lr"},
+            "study.controls_longer": base | {"vary": "margin", "times": 2.0},
+            "study.controls_same": base | {"vary": None},
             "profiles.demo.studies.controls_margin": {"seeds": [0, 1], "values": [0.0, 0.05]},
+            "profiles.demo.studies.controls_longer": {"seeds": [0, 1], "values": [0.05]},
             "profiles.demo.studies.controls_dual": {"seeds": [0, 1], "values": [0.01]},
-            "studies": ["controls_margin", "controls_dual"],
+            "profiles.demo.studies.controls_same": {"seeds": [0, 1]},
+            "studies": ["controls_margin", "controls_dual", "controls_longer", "controls_same"],
             "video.models": ["ut", "dust", "dust_per_layer"],
         }
     )
@@ -137,18 +141,23 @@ def test_what_is_paid_stands_beside_what_the_form_says_of_the_same_problem(
     own: Params, results: pd.DataFrame
 ) -> None:
     found = price.measured(cells_table(results, own), own)
-    assert set(found["experiment"]) == {"video", "controls_margin"}, "a study of another thing says nothing"
+    assert set(found["experiment"]) == {"video", "controls_margin"}, (
+        "a study of another thing says nothing, nor does one of other epochs or of nothing"
+    )
     assert set(found["model"]) == {"ut", "dust_per_layer"}, "DUST's arms are unlike: one dictionary, and several"
     assert (found["tied"] == (found["model"] == "ut")).all()
     np.testing.assert_allclose(found["paid"], np.log(1.2))
     assert found.loc[~found["tied"], "expected"].isna().all()
     problem = own.problem("ucsd", "ut")
-    for margin in (0.0, 0.05):
-        row = found[(found["experiment"] == "controls_margin") & (found["varied"] == str(margin))].iloc[0]
+    assert problem.margin == 0.0, "of which the study's row would repeat the grid's"
+    studied = found[found["experiment"] == "controls_margin"].set_index("varied")
+    assert [*studied.index] == ["0.05"]
+    grid = found.set_index(price.PAID_AT).loc[(*KEY.values(), "")]
+    for margin, row in ((0.0, grid), (0.05, studied.iloc[0])):
         assert row["share"] == pytest.approx(problem.alpha + margin)
         assert row["cap"] == pytest.approx(problem.R0 * (1 - margin))
         said = price.tied(0.01, row["share"], row["cap"], 3 - problem.cap_layer)
-        assert row["expected"] == pytest.approx(np.log(said)) and row["paid_seeds"] == 2
+        assert row["expected"] == pytest.approx(np.log(said)) and row["paid_seeds"] >= (2 if margin else 1)
 
 
 def test_a_pair_with_a_diverged_cell_is_left_out(own: Params, results: pd.DataFrame) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from descent.analysis import grounds, scorecard
 from descent.analysis.claims import CLAIMS
+from descent.analysis.keys import VARIANT
 from descent.analysis.select import select
 from descent.analysis.verdicts import VERDICTS, exact_share
 from descent.config import Params
@@ -140,6 +141,23 @@ def test_the_farthest_two_dual_rates_decide(gain: float) -> None:
     found = card(rows).loc["dual_lr"]
     assert found["verdict"] == "not reproduced" and found["estimate"] == pytest.approx(0.03, abs=2e-3)
     assert found["words"] == "farthest from zero of 3 differences"
+
+
+def test_a_difference_that_lies_beyond_the_margin_is_not_hidden_by_a_less_certain_one() -> None:
+    claim, apart = CLAIMS["dual_lr"], np.linspace(-1, 1, 6)
+    by_setting = {"0.1": 0.0214 + 0.002 * apart, "0.01": 0.033 + 0.04 * apart}
+    rows = [
+        {name: "" for name in VARIANT} | {"varied": varied, "seed": seed, "resample": resample, "effect": effect}
+        for varied, effects in by_setting.items()
+        for seed, effect in enumerate(effects)
+        for resample in range(17)
+    ]
+    own, fact = pd.DataFrame(rows), {"effect": claim.effect, "resampled": 100}
+    for turned in (own, own.assign(effect=-own["effect"])):
+        alone = (turned[turned["varied"] == varied] for varied in by_setting)
+        both, sure, unsure = (scorecard._farthest(claim, fact, found) for found in (turned, *alone))
+        assert sure["low"] > claim.effect > unsure["low"] and unsure["high90"] > sure["high90"]
+        assert both["low"] == sure["low"]
 
 
 def test_exploratory_claims_are_corrected_among_those_that_could_be_tested(judged: pd.DataFrame) -> None:

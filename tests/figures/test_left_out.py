@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from descent import components
 from descent.analysis import results as table
 from descent.analysis.select import TRANSFER
 from descent.analysis.wording import UNKNOWN
@@ -99,6 +100,33 @@ def test_everything_is_made_of_what_is_left_in(case: str) -> None:
             assert len(numbers) and len(shown) and tables.to_markdown(shown, notes)
         catalogue.sidecar(entry, params)
     assert GONE[case] <= gone and len(gone) < len(NAMES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", ["video", "text", "all"])
+def test_everything_is_made_or_left_out_where_every_model_of_a_task_is_lost(lost: str) -> None:
+    """Such a cell has no row of test data, and no study spares it."""
+    params = fake_params(FEW)
+    style.use(params)
+    results = fake_results(params)
+    tasks = components.TASKS if lost == "all" else [lost]
+    models = [name for task in tasks for name in params.section(task).models]
+    trained = results["model"].isin(models) & ~results["arm"].isin(REFERENCES)
+    results.loc[trained & (results["metric"] == "diverged"), "value"] = 1.0
+    results.loc[trained & results["metric"].isin(["feasible", "descending"]), "value"] = 0.0
+    results = results[~(trained & (results["split"] == "test"))]
+    gone = set()
+    for name in NAMES:
+        entry = catalogue.module(name)
+        if catalogue.left_out(entry, params, results):
+            gone.add(name)
+        elif catalogue.kind(entry) == "figure":
+            entry.render(results, params)
+        else:
+            _, shown, notes = tables.made(entry, results, params)
+            assert tables.to_markdown(shown, notes)
+    assert ({"fig_shifts", "fig_transfer", "table_shifts"} <= gone) == ("video" in tasks)
+    assert ("fig_kinds" in gone) == ("text" in tasks)
 
 
 def of_arms(params: Params) -> pd.DataFrame:

@@ -105,3 +105,11 @@ def test_parts_without_such_a_study_have_no_table(folder: Path) -> None:
     values = json.loads((folder / "params.yaml").read_text()) | {"studies": []}
     (folder / "params.yaml").write_text(json.dumps(values))
     assert readings.table([folder], fake_params()) == ""
+
+
+def test_a_study_whose_model_is_not_in_use_has_no_row(folder: Path) -> None:
+    values = json.loads((folder / "params.yaml").read_text())
+    values["video"]["models"] = ["dust"]
+    (folder / "params.yaml").write_text(json.dumps(values))
+    pd.read_csv(folder / "controls.csv").iloc[:0].to_csv(folder / "controls.csv", index=False)
+    assert readings.table([folder], fake_params()) == ""

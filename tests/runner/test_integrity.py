@@ -231,10 +231,14 @@ def test_a_flipped_bit_in_a_checkpoint_costs_time_and_changes_nothing(
 def test_a_stack_that_was_published_whole_and_not_closed_is_closed_by_the_next_run(trained: list) -> None:
     item = train_cells(small_params(BUDGET), *WORDS)
     names = [store.record(item.runs, cell)["fingerprint"] for cell in item.cells]
-    store.open_stack(names).write_text("state")
+    state = store.open_stack(names)
+    state.write_text("state")
+    aside = state.with_name(f"{state.name}{integrity.ASIDE}")
+    aside.write_text("for whoever wants to look at it")
     store.open_stack(["of another item"])
     train_cells(small_params(BUDGET), *WORDS)
     assert store.open_stacks() == [["of another item"]] and not list((store.root() / "stacks").glob("*.pt"))
+    assert aside.exists()
 
 
 @pytest.mark.parametrize("kind", ["file", "dangling link"])

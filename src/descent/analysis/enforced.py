@@ -53,6 +53,11 @@ def too_few(cells: pd.DataFrame, of_each: bool) -> str:
     )
 
 
+def settles(problem: Problem) -> bool:
+    """Whether a problem is relaxed and u rests at lambda / rho, as slacks that start again every epoch do not."""
+    return problem.resilience == "decay" or (problem.resilience == "slacks" and not problem.restart)
+
+
 def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
     """Whether infeasible cells, a row each, hold to what a relaxed problem leaves of the constraints."""
     held = pd.Series(False, cells.index)
@@ -64,8 +69,7 @@ def _relaxed(case: Case, cells: pd.DataFrame) -> pd.Series:
     for place, cell in cells.iterrows():
         dataset, model, arm, *_, varied, _ = place
         problem = params.problem(dataset, model, _overrides(case, arm, varied), of=arm)
-        settles = problem.resilience == "decay" or (problem.resilience == "slacks" and not problem.restart)
-        if not settles or not cell["multiplier_oscillation"] <= SETTLED:
+        if not settles(problem) or not cell["multiplier_oscillation"] <= SETTLED:
             continue
         rows = table.loc[[place]]
         left = rows["violation"] - _slack(rows, cell["rho"], problem)

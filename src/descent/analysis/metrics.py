@@ -16,10 +16,10 @@ from descent.config import Params
 def metrics(cells: pd.DataFrame, params: Params) -> dict[str, Any]:
     """By task, measure and arm, all at the task's headline training level; what is not known is left out.
 
-    RMSE, areas and accuracies: the median over data sets and models (a median, because one collapsed run would
-    rule a mean), of video each at its best depth, of text what trials.best_text shows, of the language model the
-    mean over its cells. Shares: of all cells of that level; `wins_share`: of the settings in which the arm
-    `comparison.ours` has the lower mean RMSE, the larger area (trials.best_trial).
+    RMSE, areas and accuracies: the median over data sets, models and, of video, seeds (a median, because one
+    collapsed run would rule a mean), of video each at its best depth, of text what trials.best_text shows, of the
+    language model the mean over its cells. Shares: of all cells of that level; `wins_share`: of the settings in
+    which the arm `comparison.ours` has the lower mean RMSE, the larger area (trials.best_trial).
     """
     levels = {task: select(cells, experiment=task, eps=headline(params, task)) for task in TASKS}
     parts = {task: MEASURED[task](rows, params) for task, rows in levels.items() if len(rows)}

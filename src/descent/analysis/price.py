@@ -68,8 +68,9 @@ def tied(F: float, alpha: float, R0: float, layers: int) -> float:
 def measured(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     """What constrained video models pay on validation data, beside the closed form: a row for each PAID_AT.
 
-    Of the grid of videos and of the studies that vary nothing but ASKED, models in which the layers of both arms
-    are one map, or those of neither. A pair of which a cell diverged is left out; one whose constraints do not
+    Of the grid of videos and of the studies that vary ASKED and nothing else, not how long is trained either,
+    models in which the layers of both arms are one map, or those of neither. What the grid asks too is the
+    grid's alone. A pair of which a cell diverged is left out; one whose constraints do not
     hold is not, and `held` tells how many do.
 
     Args:
@@ -87,7 +88,7 @@ def measured(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     pairs = pairs[(pairs["arm"] == params.comparison.ours) & pairs["validation_loss_baseline"].notna()]
     alike = [model for model in pairs["model"].unique() if _alike(model, params)]
     pairs = pairs[pairs["model"].isin(alike)]
-    found = pairs[[*PAID_AT, "seed"]].join(_beside_form(pairs, params))
+    found = _once(pairs[[*PAID_AT, "seed"]].join(_beside_form(pairs, params)))
     if found.empty:
         return found
     by = [*PAID_AT, *OF_PAIR]
@@ -96,11 +97,18 @@ def measured(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 
 def _says(study: Study, params: Params) -> bool:
-    """Whether the closed form knows all that a study varies."""
+    """Whether a study varies something, and the closed form knows all of it."""
     words = study.variants()
     changed = {name for values in words.values() for name in values}
     models = any(study.reading(word) for word in words)
-    return study.task == TASKS[0] and study.arm == params.comparison.ours and changed <= ASKED and not models
+    known = set() < changed <= ASKED and study.times == 1 and not models
+    return known and study.task == TASKS[0] and study.arm == params.comparison.ours
+
+
+def _once(found: pd.DataFrame) -> pd.DataFrame:
+    """Without a study's pairs of settings of which the grid asks the same."""
+    asked, of_grid = pd.MultiIndex.from_frame(found[[*SETTING, *OF_PAIR]]), found["experiment"] == TASKS[0]
+    return found[of_grid | ~asked.isin(asked[of_grid])]
 
 
 def _alike(model: str, params: Params) -> bool:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from descent.analysis.keys import SETTING
 from descent.components import TASKS
-from descent.config import Params
 from descent.published import files, trained
 from descent.published.markdown import anchor, linked, pipe
 
@@ -14,7 +13,7 @@ NOTES = "NOTES.md"
 HEADER = ("run", "trained", "cells", "of studies", "seeds", "notes")
 
 
-def tables(together: Sequence[Path], apart: Sequence[Path], params: Params) -> str:
+def tables(together: Sequence[Path], apart: Sequence[Path]) -> str:
     """A table of the runs that are judged together and one of those that are judged alone; of no runs none.
 
     *Cells* are of the grid, those that two models share once, *of studies* of what varies something; *seeds* the
@@ -23,14 +22,14 @@ def tables(together: Sequence[Path], apart: Sequence[Path], params: Params) -> s
     """
     kinds = {"Judged together": together, "Judged alone": apart}
     said = [
-        f"*{kind}*\n\n{pipe(HEADER, [_row(folder, params) for folder in folders])}"
+        f"*{kind}*\n\n{pipe(HEADER, [_row(folder) for folder in folders])}"
         for kind, folders in kinds.items()
         if folders
     ]
     return "\n\n".join(said)
 
 
-def _row(folder: Path, params: Params) -> list[object]:
+def _row(folder: Path) -> list[object]:
     cells = files.cells(folder)
     cells = cells[cells["trained"].astype(bool)]  # less the maps that learn nothing
     of_grid = cells["experiment"].isin(TASKS)
@@ -38,7 +37,7 @@ def _row(folder: Path, params: Params) -> list[object]:
     seeds = grid.groupby(SETTING)["seed"].nunique().max() if len(grid) else 0
     return [
         linked(folder),
-        trained.compared(cells, params),
+        trained.compared(cells, files.params(folder)),
         len(grid),
         (~of_grid).sum(),
         seeds,

@@ -14,6 +14,7 @@ from descent.components import TASKS
 from descent.config import Params
 from descent.published import files
 from descent.published.markdown import linked, listed, pipe
+from descent.published.sections import of_each
 
 HEADER = ("run", "model", "asked of its layers", "here", "settings", "seeds", "lost", "verdict")
 TESTED = "**Tested in runs of their own**, announced to join no claim and to change none"
@@ -82,9 +83,9 @@ def _model(one: dict, params: Params) -> str:
 
 def _asked(own: Params, one: dict) -> str:
     """The share by which each layer must lower the loss, the cap before the first, and a tighter start if any."""
-    objective = own.objective(own.comparison.ours, one["datasets"].split(", ")[0], one["model"])
-    known = ["alpha", "R0", *(["margin_start"] if objective.get("margin_start") else [])]
-    return ", ".join(f"{name} = {objective[name]:g}" for name in known)
+    each = [own.objective(own.comparison.ours, dataset, one["model"]) for dataset in one["datasets"].split(", ")]
+    known = ["alpha", "R0", *(["margin_start"] if any(asked.get("margin_start") for asked in each) else [])]
+    return ", ".join(f"{name} = {of_each(f'{asked.get(name, 0):g}' for asked in each)}" for name in known)
 
 
 def _lost(own: Params, cells: pd.DataFrame, one: dict) -> str:

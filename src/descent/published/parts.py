@@ -84,11 +84,14 @@ def _loaded(folders: Sequence[Path], trained: pd.DataFrame) -> tuple[pd.DataFram
     """Pairs and facts of all parts, with the number of their `part`.
 
     Parts that were published before P3 was asked of each value of a study asked it of all its cells at once: where
-    these were enough, their cells are asked again. A study is of one model on one data set.
+    these were enough, their cells are asked again, but for a relaxed problem, of which no table tells what it
+    leaves of its constraints. A study is of one model on one data set.
     """
     pairs, facts = map(_stacked, zip(*map(files.pairs_and_facts, folders), strict=True))
     by = ["claim", *PLACE, "part"]
     for claim, dataset, model, part in tuples(pairs[pairs["varied"] != ""].drop_duplicates(by), by):
+        if enforced.settles(files.params(folders[part]).problem(dataset, model)):
+            continue
         study = select(trained, experiment=CLAIMS[claim].experiment, dataset=dataset, model=model, part=part)
         held = truth(study["feasible"]) & ~truth(study["diverged"])
         own = study.assign(feasible=held, active=truth(study["active"]))[study["varied"] != ""]

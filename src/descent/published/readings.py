@@ -40,10 +40,10 @@ def table(folders: Sequence[Path], params: Params) -> str:
 
 
 def _rows(folder: Path, params: Params) -> Iterator[list[object]]:
-    names = [name for name in files.values(folder)["studies"] if name.startswith(READINGS)]
+    own = files.params(folder)
+    names = [name for name in own.controls() if name.startswith(READINGS)]
     if not names:
         return
-    own = files.params(folder)
     found = files.table(folder, "controls")
     scores = cell_scores.either_side(folder, own.video.evaluation.gammas).reset_index()
     for name in names:

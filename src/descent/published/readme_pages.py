@@ -15,6 +15,7 @@ from descent.config import Params
 from descent.published import (
     by_noise,
     each_part,
+    files,
     gray_levels,
     judged,
     judged_alone,
@@ -205,7 +206,8 @@ def _outcome(primary: pd.DataFrame) -> str:
             f"**None of the paper's {len(primary)} primary claims could be tested on real data yet.** Below is "
             "why, and what each model shows alone."
         )
-    settings, seeds = (int(tested[name].max()) for name in ("settings", "seeds"))
+    settings, most = (int(tested[name].max()) for name in ("settings", "seeds"))
+    seeds = str(most) if (fewest := int(tested["seeds"].min())) == most else f"{fewest} to {most}"
     counts = tested["verdict"].value_counts()
     reproduced = counts.get(REPRODUCED, 0)
     be = "is" if reproduced == 1 else "are"
@@ -224,13 +226,16 @@ def _scope(told: Verdicts) -> str:
     grid = told.cells[told.cells["experiment"].isin(TASKS)]
     part_of = grid.groupby(PLACE)["part"].first().to_dict()
     sets: dict[str, list[str]] = {}
+    names: dict[str, str] = {}
     for dataset, model in sorted(told.places_behind, key=lambda place: place[::-1]):
         name = told.params.label(dataset)
         if (part := part_of.get((dataset, model))) is not None:  # a claim may rest on a study alone
             folder = told.folders[part]
             name = f"[{name}]({folder.as_posix()}/REPORT.md)"
         sets.setdefault(model, []).append(name)
-    words = [f"{sections.weighted(told.params, model)} on {listed(own)}" for model, own in sets.items()]
+        whose = told.params if part is None else files.params(told.folders[part])
+        names[model] = sections.weighted(whose, model)
+    words = [f"{names[model]} on {listed(own)}" for model, own in sets.items()]
     return f"Tested: {'; '.join(words)}." if words else ""
 
 

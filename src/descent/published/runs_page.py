@@ -52,7 +52,7 @@ def page(folders: Sequence[Path], apart: Sequence[Path], said: Mapping[str, str]
     """
     both = [*folders, *apart]
     chapters = {
-        "Every run": (EVERY, every_run.tables(folders, apart, params)),
+        "Every run": (EVERY, every_run.tables(folders, apart)),
         otherwise.TITLE: (OTHERWISE, said[otherwise.TITLE]),
         priced.TITLE: (PRICE, said[priced.TITLE]),
         "Runs judged alone": (ALONE, judged_alone.table(apart, params)),

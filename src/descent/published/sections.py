@@ -1,6 +1,6 @@
 """The tables and sentences of REPORT.md, in Markdown: each from a table of the run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
 from operator import itemgetter
@@ -74,25 +74,29 @@ def drawn(params: Params) -> str:
 
 
 def budgets(params: Params) -> str:
-    """A row for each model and arm in use; the solver's values where the arm enforces its constraints."""
+    """A row for each model and arm in use; the solver's values where the arm enforces its constraints, those of
+    several data sets where they are unlike."""
     rows = []
     for task, model in params.models_in_use:
         budget = params.model_budget(model)
-        dataset = params.section(task).datasets[0]
         depths = " ".join(map(str, sorted(set(budget["layers"]))))
         for arm in params.arms:
-            values = OLDER | params.objective(arm, dataset, model)
-            solver = [_of_solver(values, key) if arm in params.enforcing else UNKNOWN for key in SOLVER]
+            each = [OLDER | params.objective(arm, dataset, model) for dataset in params.section(task).datasets]
+            solver = [_of_solver(each, key) if arm in params.enforcing else UNKNOWN for key in SOLVER]
             named = [params.label(model), depths, params.label(arm)]
-            rows.append(
-                [*named, budget["epochs"], budget["batch"], f"{values.get('lr', budget['lr']):g}", *solver]
-            )
+            rate = of_each(f"{values.get('lr', budget['lr']):g}" for values in each)
+            rows.append([*named, budget["epochs"], budget["batch"], rate, *solver])
     return pipe(["model", "depths", "arm", "epochs", "batch", "learning rate", *SOLVER], rows)
 
 
-def _of_solver(values: Mapping[str, Any], key: str) -> object:
-    read = key not in OF_NUPI or values.get("dual_optimizer") == "nupi"
-    return values.get(key, UNKNOWN) if read else UNKNOWN
+def _of_solver(each: Sequence[Mapping[str, Any]], key: str) -> str:
+    read = [key not in OF_NUPI or values.get("dual_optimizer") == "nupi" for values in each]
+    return of_each(values.get(key, UNKNOWN) if own else UNKNOWN for own, values in zip(read, each, strict=True))
+
+
+def of_each(values: Iterable[object]) -> str:
+    """What is said of each data set, in their order, once where it is the same."""
+    return " / ".join(dict.fromkeys(map(str, values)))
 
 
 def whole(found: pd.DataFrame, params: Params) -> str:
@@ -187,9 +191,9 @@ def departures(params: Params) -> list[str]:
     found: dict[str, list[str]] = {}
     ours = params.comparison.ours
     for task, model in params.models_in_use if ours in params.enforcing else ():
-        dataset = params.section(task).datasets[0]
-        values, papers = (params.objective(ours, dataset, model, profile=own) for own in (True, False))
-        values, papers = OLDER | values, papers | PAPERS
+        sets = params.section(task).datasets
+        values = [OLDER | params.objective(ours, dataset, model) for dataset in sets]
+        papers = [params.objective(ours, dataset, model, profile=False) | PAPERS for dataset in sets]
         other = [
             f"{key} {_of_solver(values, key)} ({_of_solver(papers, key)})"
             for key in SOLVER

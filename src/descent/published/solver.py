@@ -136,8 +136,7 @@ def selection(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     if rows[rows["metric"] == "loss_epoch"].empty:
         return pd.DataFrame(columns=["arm", "cells", "earlier", "lower"])
     losses = last_layer(select(rows, metric="loss_epoch")).set_index([*CELL, "bin"])["value"]
-    violations = select(rows, metric="violation_epoch").fillna({"value": np.inf})  # of a lost cell no number
-    worst = violations.groupby([*CELL, "bin"])["value"].max()
+    worst = select(rows, metric="violation_epoch").groupby([*CELL, "bin"])["value"].max()
     table = pd.DataFrame({"loss": losses, "worst": worst}).reset_index().dropna(subset="loss")
     whose = table[WHOSE].drop_duplicates()
     warm_up = [_warm_up(params, *own) for own in tuples(whose, WHOSE)]

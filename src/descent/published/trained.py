@@ -9,7 +9,7 @@ from descent.analysis.lost import truth
 from descent.analysis.wording import UNKNOWN, known
 from descent.components import TASKS
 from descent.config import Params
-from descent.published import files
+from descent.published import files, parts
 from descent.published.markdown import listed, pipe
 from descent.published.sections import weighted
 
@@ -86,9 +86,10 @@ def solvers(folders: Sequence[Path], places: Collection[tuple[str, str]], params
         places: as of descent.
     """
     found: dict[str, dict[str, None]] = {}
-    for folder in folders:
+    gone = parts.replaced(folders)
+    for number, folder in enumerate(folders):
         own = files.params(folder)
-        trained = {(dataset, model) for _, dataset, model in own.places}
+        trained = {(dataset, model) for _, dataset, model in own.places if (dataset, model, number) not in gone}
         for dataset, model in sorted(trained.intersection(places)):
             problem = own.problem(dataset, model)
             words = (

@@ -84,7 +84,8 @@ def close_stack(fingerprints: list[str]) -> None:
     # its stack, and is at its end here; a frozen host, whose lease has ended, finds its own gone when it wakes.
     partial = place.parent.glob(f".{place.name}.pt.*")
     names = filter(abandoned, place.parent.glob(f".{place.name}.json.*"))  # written without that right
-    for path in (*place.parent.glob(f"{place.name}.*"), *partial, *names):
+    own = (place.with_suffix(ending) for ending in (".json", ".pt"))  # what was set aside is for whoever looks
+    for path in (*own, *partial, *names):
         path.unlink(missing_ok=True)
 
 

@@ -201,8 +201,12 @@ def test_a_part_that_asked_all_values_of_a_study_at_once_is_asked_of_each_when_i
         change(rows, 0.0, experiment="alpha", varied="0.2", seed=seed, metric="feasible")
     with monkeypatch.context() as before:
         before.setattr(preconditions, "OF_PLACE", (preconditions.plateau, preconditions.learned))
-        former = published(rows, tmp_path / PARTS[1])
+        former, relaxed = (
+            published(rows, tmp_path / name, {"objectives.constrained.models.roberta.resilience": resilience})
+            for name, resilience in ((PARTS[1], "none"), ("relaxed", "decay"))
+        )
     row = judged([former]).loc["alpha_ood"]
+    assert judged([relaxed]).loc["alpha_ood", "verdict"] == "reproduced", "what it leaves of them no table tells"
     assert (held["why"], held["verdict"]) == ("", "reproduced")
     assert grounds.load(former)[1].query("claim == 'alpha_ood'")["why"].eq("").all(), "what it said stays"
     assert row["verdict"] == NOT_TESTED and "6 of 8 constrained cells at 0.2 are feasible" in row["why"]

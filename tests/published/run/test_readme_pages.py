@@ -57,6 +57,14 @@ def behind(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Pa
     return readme_pages.behind(verdicts_of(params, rows, made_up, folder), "solved")
 
 
+def test_claims_of_unlike_many_seeds_do_not_all_take_credit_for_the_most() -> None:
+    alike = card().assign(seeds=16)
+    tested = alike.index[alike["verdict"] != "not tested"]
+    unlike = alike.assign(seeds=alike["seeds"].where(alike.index != tested[0], 8))
+    told = [readme_pages._outcome(own) for own in (alike, unlike)]
+    assert "stand 16 seeds and" in told[0] and "stand 8 to 16 seeds and" in told[1]
+
+
 def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     params: Params, made_up: pd.DataFrame, tmp_path: Path
 ) -> None:

@@ -94,6 +94,14 @@ def test_the_report_tells_data_budgets_cells_and_what_lies_beyond(params: Params
     assert "{{" not in report and "{%" not in report and "nan" not in report
 
 
+def test_values_that_are_unlike_on_two_data_sets_are_both_told() -> None:
+    unlike = {"objectives.constrained.datasets": {"ucsd": {"ut": {"R0": 3.0}}}}
+    own = fake_params(LITTLE | unlike | {"video.datasets": ["avenue", "ucsd"], "video.models": ["ut", "dust"]})
+    usual, other = (own.objective("constrained", "avenue", model)["R0"] for model in ("ut", "dust"))
+    rows = [line for line in sections.budgets(own).splitlines() if "| constrained |" in line]
+    assert f"| {usual} / 3.0 |" in rows[0] and f"| {other} |" in rows[1] and usual != 3.0
+
+
 def test_pilots_of_the_margin_are_a_table_and_without_any_there_is_none(
     params: Params, made_up: pd.DataFrame
 ) -> None:

@@ -76,11 +76,11 @@ def left_out(params: Params) -> str:
 
 
 def lacking(results: pd.DataFrame, params: Params) -> str:
-    """What the data have not, so that evaluation has made no rows of kinds; empty where it has."""
+    """Why evaluation has made no rows of kinds; empty where it has."""
     if not select(results, experiment="text", shift=TRANSFER).empty:
         return ""
     fields = (f"the test texts of {said['LABEL']} have no {said['GROUP']}" for said in _several(params))
-    return ", and ".join(fields)
+    return curves.all_lost(results, params, "text") or ", and ".join(fields)
 
 
 def _several(params: Params) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from descent.figures.parts import shift_map
+from descent.figures.parts import curves, shift_map
 
 TASKS = ("lm",)
 TITLE = "Robustness of the language model to shifts that training has not seen"
@@ -19,3 +19,4 @@ its 95 % interval over seeds and test items where there are several seeds.
 PARAMETERS = shift_map.parameters("lm")
 render = partial(shift_map.render, task="lm")
 left_out = partial(shift_map.left_out, task="lm")
+lacking = partial(curves.all_lost, task="lm")

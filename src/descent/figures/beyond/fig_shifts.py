@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from descent.figures.parts import remarks, shift_map
+from descent.figures.parts import curves, remarks, shift_map
 
 TITLE = "Robustness to shifts that training has not seen"
 CAPTION = """
@@ -22,3 +22,4 @@ PARAMETERS = shift_map.parameters("video")
 render = partial(shift_map.render, task="video")
 left_out = partial(shift_map.left_out, task="video")
 remarks_on = remarks.of_video
+lacking = partial(curves.all_lost, task="video")

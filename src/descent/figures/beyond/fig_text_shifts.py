@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from descent.figures.parts import shift_map
+from descent.figures.parts import curves, shift_map
 
 TASKS = ("text",)
 TITLE = "Robustness of text classifiers to shifts that training has not seen"
@@ -20,3 +20,4 @@ where there are several seeds. A model that knows no order of words is not moved
 PARAMETERS = shift_map.parameters("text")
 render = partial(shift_map.render, task="text")
 left_out = partial(shift_map.left_out, task="text")
+lacking = partial(curves.all_lost, task="text")

@@ -48,7 +48,10 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         curves.required(results, f"evaluate_{stage}", experiment=experiment)
     cells = theory.shown(results, params)
     losses = theory.layer_losses(results)
-    figure, (grid,) = style.panels(1, len(tasks) + varied, style.TEXT, 3.0)
+    radius = select(cells, experiment=RADIUS)  # none where every cell of the study diverged
+    if not tasks and radius.empty:
+        return style.empty("no cell of the study that did not diverge")
+    figure, (grid,) = style.panels(1, len(tasks) + (len(radius) > 0), style.TEXT, 3.0)
     for axes, task in zip(grid, tasks, strict=False):
         dataset, model = curves.choice(params.section(task), DATASETS[task], MODELS[task])
         shown = select(cells, experiment=task, dataset=dataset, model=model)
@@ -56,8 +59,8 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         curves.mark_training_level(axes, headline(params, task))
         title = f"{style.name(model)}, {style.name(dataset)}"
         axes.set(title=title, xlabel=style.GAMMA, ylabel=r"violation $v_l$ ↓")
-    if varied:
-        _draw_radius(grid[-1], losses, select(cells, experiment=RADIUS), params)
+    if len(radius):
+        _draw_radius(grid[-1], losses, radius, params)
     style.legend(figure)
     return figure
 

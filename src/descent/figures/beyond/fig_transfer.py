@@ -1,5 +1,7 @@
 """Not in the paper: models that were trained on one video data set, tested on the others."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -59,6 +61,9 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 def left_out(params: Params) -> str:
     """Why there is nothing to show; empty where there is."""
     return "" if len(params.video.datasets) > 1 else "one video data set is in use, and no other to test on"
+
+
+lacking = partial(curves.all_lost, task="video")
 
 
 def _draw(axes: Axes, table: pd.DataFrame, names: list[str], reach: float) -> None:

@@ -37,7 +37,7 @@ def build(results: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Raises UserError without rows under a shift.
     """
-    used = [task for task in params.tasks if shifts.others(params, task)]
+    used = [task for task in _with_shifts(params) if not curves.all_lost(results, params, task)]
     for task in used:
         for shift in shifts.others(params, task):
             curves.required(results, f"evaluate_{task}", experiment=task, shift=shift)
@@ -83,9 +83,17 @@ def notes(table: pd.DataFrame, params: Params) -> list[str]:
 
 def left_out(params: Params) -> str:
     """Why there is nothing to show; empty where there is."""
-    if any(shifts.others(params, task) for task in params.tasks):
-        return ""
-    return "the shifts in use hold none but the noise of training"
+    return "" if _with_shifts(params) else "the shifts in use hold none but the noise of training"
+
+
+def lacking(results: pd.DataFrame, params: Params) -> str:
+    """Why the results leave nothing to show; empty where they have something."""
+    why = [curves.all_lost(results, params, task) for task in _with_shifts(params)]
+    return ", and ".join(why) if all(why) else ""
+
+
+def _with_shifts(params: Params) -> list[str]:
+    return [task for task in params.tasks if shifts.others(params, task)]
 
 
 def _levels(shift: str, levels: pd.DataFrame, params: Params) -> str:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from descent.analysis.lost import truth
 from descent.analysis.select import TRAINED, average, measured, select
-from descent.cells import REFERENCES
+from descent.cells import REFERENCES, headline
 from descent.config import Params
 from descent.errors import UserError
 from descent.figures.parts import style
@@ -50,6 +50,12 @@ def state(cells: pd.DataFrame, **cell: Any) -> str:
         return "diverged"
     missed = truth(rows["infeasible"])
     return "infeasible" if len(missed) and missed.all() else "some infeasible" if missed.any() else ""
+
+
+def all_lost(results: pd.DataFrame, params: Params, task: str) -> str:
+    """Why a task has no rows under another shift; empty where some cell of its headline level did not diverge."""
+    told = select(results, experiment=task, eps=headline(params, task), metric="diverged")["value"]
+    return f"every cell of {task} at the headline training level diverged" if len(told) and told.all() else ""
 
 
 def without_constraints(params: Params) -> str:

@@ -37,7 +37,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     maps = {"names": curves.UNSKILLED, "experiment": "video"}
     curves.draw_references(rmse, results, study.dataset, study.model, **maps)
     curves.mark_training_level(rmse, study.eps)
-    curves.draw_bound(loss, params.problem(study.dataset, study.model, study.overrides), layers)
+    curves.draw_bound(loss, params.problem(study.dataset, study.model, study.common, study.arm), layers)
     _draw_violations(violation, rows, study.arm)
     where = f"{style.name(study.model)}, {style.name(study.dataset)}, $L={layers}$"
     rmse.set(xlabel=style.GAMMA, ylabel=style.RMSE, title=where)
