@@ -90,7 +90,7 @@ def test_params_yaml_is_the_part_s_while_it_runs_and_then_as_it_was(
     assert file.read_text() == "eps: 1  # a comment of the user's\n"
 
 
-def test_a_run_that_was_killed_left_the_user_s_file_and_one_that_ends_keeps_what_the_user_changed_meanwhile(
+def test_a_run_that_was_killed_left_the_user_s_file_and_what_the_user_changed_meanwhile_stays_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = rerun.chosen(config.load(), [])[0]
@@ -131,8 +131,9 @@ def test_a_run_that_was_killed_left_the_user_s_file_and_one_that_ends_keeps_what
         return SimpleNamespace(returncode=0)
 
     monkeypatch.setattr(subprocess, "run", changed)
-    rerun.run(part, own)
-    assert file.read_text() == "eps: 2\n" and not kept.exists()
+    with pytest.raises(UserError, match="was changed while small-"):
+        rerun.run(part, own)
+    assert (file.read_text(), kept.read_text()) == ("eps: 2\n", "eps: 1\n"), "nothing is lost"
 
 
 def test_the_estimate_is_a_line_a_part_and_their_sum(monkeypatch: pytest.MonkeyPatch) -> None:

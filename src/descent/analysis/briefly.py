@@ -14,6 +14,7 @@ BRIEF = {
     "diverged in the epochs": "diverged",
     "that the grid lacks": "trained for longer in other cells",
     "twice the epochs lower": "training had not ended",
+    "trained without noise": "trained without noise",
     "better than doing nothing": "hardly better than doing nothing",
     "better than the most frequent": "hardly better than guessing",
     "noise costs less": "noise costs it little",

@@ -112,7 +112,11 @@ def _run(folder: Path, params: Params) -> None:
     finally:
         if FILE.read_text(encoding="utf-8") == asked:
             KEPT.replace(FILE)
-        KEPT.unlink(missing_ok=True)
+    if KEPT.exists():
+        raise UserError(
+            f"{FILE} was changed while {folder.name} ran, and stays as it is now; what it was before is {KEPT}: "
+            "move it back, or remove it"
+        )
     if ended:
         raise UserError(f"{folder.name} did not end; what is finished is kept: run the same command again")
 

@@ -6,7 +6,7 @@ import pytest
 
 from descent.analysis.briefly import in_brief
 from descent.analysis.select import select
-from tests.fakes.evidence import OURS, Made, why
+from tests.fakes.evidence import OURS, Made, real_params, why
 from tests.fakes.results import change
 
 
@@ -53,6 +53,17 @@ def test_an_arm_must_beat_the_best_map_by_ten_percent(
     change(results, rmse, experiment="video", model="ut", arm=better, metric="rmse", gamma=0.13)
     assert (why(results, "video_ood") == "") == enough
     assert why(results[results["arm"] != "frame_mean"], "video_ood") == "", "where there is none, none is asked"
+
+
+def test_denoisers_that_all_trained_without_noise_cannot_be_shown_to_have_learned() -> None:
+    noisy = Made().video(models=("ut",), datasets=("ucsd",), layers=(3,)).table()
+    without = noisy.assign(eps=noisy["eps"].where(noisy["eps"] != 0.13, 0.0))
+    said = why(without, "video_ood", real_params({"eps": 0.0}))
+    assert "trained without noise, where no model errs less than the identity" in said
+    assert "trained without noise" in in_brief(said)
+    both = pd.concat([noisy, without], ignore_index=True)
+    both = both.drop_duplicates([name for name in both if name != "value"])
+    assert "without noise" not in why(both, "video_wins")
 
 
 def test_one_lost_seed_of_eight_does_not_stop_a_claim(results: pd.DataFrame) -> None:
