@@ -12,7 +12,6 @@ from descent.published import files, priced, programme
 from tests.fakes.results import fake_params
 
 ROOT = Path(__file__).parents[2] / "data/evidence"
-LATER = ("small-e68722f0", "small-8c66dd11", "small-91d28abc")  # trained to try the form, or since
 
 
 def row(model: str, tied: bool, paid: float, expected: float = np.nan) -> dict[str, object]:
@@ -47,25 +46,6 @@ def test_what_is_published_is_what_the_runs_tell() -> None:
     numbers = ["share", "cap", "held", "paid", "paid_low", "paid_high", "expected"]
     pd.testing.assert_frame_equal(saved[numbers], found[numbers].astype(float), rtol=1e-5, check_dtype=False)
     assert set(saved["tied"]) == {True} and found["expected"].notna().all()
-
-
-def test_how_many_settings_lie_near_the_form_is_what_the_findings_say() -> None:
-    found = pd.read_csv(ROOT / programme.PRICES)
-    findings = (ROOT.parents[1] / "docs/findings.md").read_text()
-
-    def told(rows: pd.DataFrame) -> tuple[int, int]:
-        return int(priced.near(rows).sum()), len(rows)
-
-    ut, dust = (found.query(f"model == '{model}' and dataset == 'ucsd'") for model in ("ut", "dust_shared"))
-    early = ut[~ut["run"].isin(LATER)]
-    all_of, found_on = told(ut), told(early)
-    deep, deep_early = (told(rows[rows["layers"] != 3]) for rows in (ut, early))
-    assert "of UT on UCSD {} of {} settings lie near it".format(*all_of) in findings
-    assert "and {} of the {} that it was found on".format(*found_on) in findings
-    assert "(without them {} of {}, and {} of {})".format(*deep, *deep_early) in findings
-    assert "Of DUST with one dictionary on UCSD {} of {};".format(*told(dust)) in findings
-    own, one = (np.exp(rows["paid"].median()) for rows in (found[~found["tied"]], found[found["tied"]]))
-    assert f"have an $f_L$ of {own:.2f} times ERM's in the median, those of one map {one:.2f}, but" in findings
 
 
 def test_the_form_knows_the_margin_of_each_of_a_study() -> None:
