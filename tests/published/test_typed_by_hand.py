@@ -15,7 +15,7 @@ from descent.analysis.select import select
 from descent.analysis.sensitivity import ALONE
 from descent.analysis.verdicts import student
 from descent.analysis.wording import signed
-from descent.published import files, parts, priced, programme
+from descent.published import files, parts, priced, programme, trained
 from tests.newcomer import readme
 
 HELD = r"within the tolerance in (\d+) of the (\d+) on validation data, and in (\d+) on test data"
@@ -492,3 +492,16 @@ def test_the_programme_is_as_many_runs_and_hours_as_the_readme_says() -> None:
     assert (
         f"the {words} runs that the six verdicts rest on | {hours:.1f} h of one core" in readme.README.read_text()
     )
+
+
+def test_how_many_models_with_bounded_steps_did_not_diverge_is_counted_once_each() -> None:
+    folders = [file.parent for file in (readme.ROOT / "data/evidence").glob("*/cells.csv")]
+    found = pd.concat([files.cells(folder).assign(run=folder.name) for folder in folders])
+    found = found[
+        found["trained"].astype(bool) & found["model"].isin(["dust_bounded", "ut_bounded", "dust_scaled"])
+    ]
+    once = found.drop_duplicates(["run", "model", *trained.SAME, "validation_loss"])
+    assert not once["diverged"].astype(bool).any() and len(once) < len(found)
+    bounded = (once["model"] != "dust_scaled").sum()
+    told = f"None of {bounded} of them diverged ({len(once)} with `dust_scaled`)"
+    assert told in (readme.ROOT / "docs/findings.md").read_text()

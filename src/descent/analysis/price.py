@@ -70,8 +70,8 @@ def measured(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
 
     Of the grid of videos and of the studies that vary ASKED and nothing else, not how long is trained either,
     models in which the layers of both arms are one map, or those of neither. What the grid asks too is the
-    grid's alone. A pair of which a cell diverged is left out; one whose constraints do not
-    hold is not, and `held` tells how many do.
+    grid's alone. A pair of which a cell diverged is left out; one whose constraints do not hold is not, and `held`
+    tells how many do.
 
     Args:
         cells: one row per cell (summary.cells_table).

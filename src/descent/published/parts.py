@@ -90,7 +90,9 @@ def _loaded(folders: Sequence[Path], trained: pd.DataFrame) -> tuple[pd.DataFram
     pairs, facts = map(_stacked, zip(*map(files.pairs_and_facts, folders), strict=True))
     by = ["claim", *PLACE, "part"]
     for claim, dataset, model, part in tuples(pairs[pairs["varied"] != ""].drop_duplicates(by), by):
-        if enforced.settles(files.params(folders[part]).problem(dataset, model)):
+        asked = files.params(folders[part])
+        varied = asked.studied(CLAIMS[claim].experiment)
+        if enforced.settles(asked.problem(dataset, model, varied.common, varied.arm)):
             continue
         study = select(trained, experiment=CLAIMS[claim].experiment, dataset=dataset, model=model, part=part)
         held = truth(study["feasible"]) & ~truth(study["diverged"])

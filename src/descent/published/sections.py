@@ -90,8 +90,8 @@ def budgets(params: Params) -> str:
 
 
 def _of_solver(each: Sequence[Mapping[str, Any]], key: str) -> str:
-    read = [key not in OF_NUPI or values.get("dual_optimizer") == "nupi" for values in each]
-    return of_each(values.get(key, UNKNOWN) if own else UNKNOWN for own, values in zip(read, each, strict=True))
+    read = [values for values in each if key not in OF_NUPI or values.get("dual_optimizer") == "nupi"]
+    return of_each(values.get(key, UNKNOWN) for values in read or [{}])
 
 
 def of_each(values: Iterable[object]) -> str:
