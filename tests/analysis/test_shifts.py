@@ -228,10 +228,24 @@ def test_a_lost_cell_of_single_frames_is_asked_of_no_shift_in_time() -> None:
 
 
 def test_a_model_of_which_every_cell_is_lost_has_a_row_without_a_mean() -> None:
-    params = fake_params({"text.datasets": [], "lm.datasets": [], "studies": [], "video.models": ["dust"]})
+    others = {"text.datasets": [], "lm.datasets": [], "studies": [], "video.models": ["dust", "vit"]}
+    params = fake_params(others)
     rows = fake_results(params)
     style.use(params)
+    lost = {"experiment": "video", "model": "dust"}
+    change(rows, 1.0, **lost, metric="diverged")
+    scored = rows["metric"].isin(["rmse", "log_rmse_replicate"]) & rows["arm"].isin(params.arms)
+    rows = rows[~(scored & (rows["model"] == "dust"))]
+    assert not table_shifts.lacking(rows, params), "the other model is left to show"
+    shown = table_shifts.display(table_shifts.build(rows, params), params)
+    means = shown.groupby(("", "model"))[[("", "mean over levels")]].agg(set).squeeze()
+    assert means[style.name("dust")] == {UNKNOWN} and UNKNOWN not in means[style.name("vit")]
+
+
+def test_a_table_of_models_that_are_all_lost_says_so_instead() -> None:
+    params = fake_params({"text.datasets": [], "lm.datasets": [], "studies": [], "video.models": ["dust"]})
+    rows = fake_results(params)
+    assert not table_shifts.lacking(rows, params)
     change(rows, 1.0, experiment="video", metric="diverged")
     scored = rows["metric"].isin(["rmse", "log_rmse_replicate"]) & rows["arm"].isin(params.arms)
-    shown = table_shifts.display(table_shifts.build(rows[~scored], params), params)
-    assert len(shown) and set(shown["", "mean over levels"]) == {UNKNOWN}
+    assert table_shifts.lacking(rows[~scored], params)
