@@ -124,4 +124,4 @@ audit: setup  ## known faults of the pinned packages (needs a network)
 	pip-audit --requirement requirements.txt --requirement requirements-dev.txt --requirement requirements-ray.txt --requirement requirements-gpu.txt
 
 clean-store:  ## forget finished cells and checkpoints (they are only a cache)
-	rm -rf .cells
+	test ! -e .cells || find -H .cells -mindepth 1 -delete  # a link to another disk stays one

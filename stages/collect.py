@@ -20,7 +20,7 @@ def main() -> None:
     csv_files.write(Path("data/summary.csv"), cells, digits=5)
     write_text(Path("data/arms.json"), json.dumps(metrics(cells, params), indent=1, sort_keys=True) + "\n")
     texts = {
-        f"{dataset} {file.parent.name} {file.stem}": json.loads(file.read_text())
+        f"{dataset} {file.parent.name} {file.stem}": json.loads(file.read_text(encoding="utf-8"))
         for dataset in params.lm.datasets
         for file in sorted(paths.completions_folder(dataset).glob("*/*.json"))
     }

@@ -3,12 +3,12 @@
 import sys
 
 from descent import config, errors
-from descent.published import rerun
+from descent.published import rerun, set_aside
 
 
 def main(*words: str) -> None:
     """Print the estimate; with words run these parts, and print what becomes of them beside what is published."""
-    rerun.restore()
+    set_aside.restore()
     params = config.load()
     costs = []
     asked = {folder: rerun.of_part(folder, params) for folder in rerun.chosen(params, words)}

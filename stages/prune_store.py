@@ -2,6 +2,7 @@
 
 from descent import errors
 from descent.errors import UserError
+from descent.published import set_aside
 from descent.runner import store
 from descent.tasks.common import pruning
 
@@ -14,6 +15,7 @@ def main() -> None:
     """
     if store.in_use():
         raise UserError("a run is training, and its cells would go too: prune the store when it has ended")
+    set_aside.restore()
     params = pruning.every_params()
     kept, gone = pruning.prune(store.root(), params)
     print(f"{store.root()}: {kept} kept, {gone} gone; {len(params)} params.yaml of branches and experiments read")

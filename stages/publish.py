@@ -5,6 +5,7 @@ from pathlib import Path
 
 from descent import config, errors, kept
 from descent.figures.parts import catalogue
+from descent.io.folders import atomic_file
 
 PICTURES = ("video/fig02_video_robustness.png", "beyond/fig_frames.png", "beyond/fig_lens.png")
 
@@ -18,14 +19,16 @@ def main() -> None:
     params = config.load(kept.OF_RESULTS)
     folder = Path("data/evidence") / params.profile
     folder.mkdir(parents=True, exist_ok=True)
-    for name in PICTURES:
-        made = Path("figures") / name
-        if not catalogue.may_be_published(catalogue.module(made.stem), params):
+    pictures = [Path("figures") / name for name in PICTURES]
+    shown = [made for made in pictures if catalogue.may_be_published(catalogue.module(made.stem), params)]
+    if missing := [str(made) for made in shown if not made.is_file()]:
+        raise errors.UserError(f"{' and '.join(missing)} missing: run `make repro`")
+    for made in pictures:
+        if made not in shown:
             print(f"{made}: not published, as it shows real data")
             continue
-        if not made.is_file():
-            raise errors.UserError(f"{made} is missing: run `make repro`")
-        shutil.copyfile(made, folder / made.name)
+        with atomic_file(folder / made.name) as partial:
+            shutil.copyfile(made, partial)
         print(f"{folder / made.name}: published from profile {params.profile}")
 
 

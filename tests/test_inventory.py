@@ -62,6 +62,14 @@ def test_what_is_there_or_not_in_use_is_not_asked_for(here: Path) -> None:
     assert inventory.told(video)[0] == "there: data set avenue: copies/avenue" and len(inventory.told(video)) == 3
 
 
+def test_what_a_study_that_runs_alone_takes_from_outside_is_looked_for_too(here: Path) -> None:
+    alone = {"text.models": ["distilbert"], "studies": ["controls_rates_ut_text"]}
+    alone["profiles.small.text.models.ut_text.embeddings"] = {"path": "embeddings"}
+    alone["profiles.small.studies.controls_rates_ut_text"] = {"values": [0.001], "seeds": [0]}
+    assert "embeddings of ut_text: copies/embeddings" in told(alone)
+    assert "ut_text" not in told(alone | {"studies": []})
+
+
 def test_generated_data_need_nothing() -> None:
     assert inventory.needs(small_params()) == [] == inventory.check(small_params(), "ucsd")
     assert inventory.told(small_params()) == ["profile demo needs nothing from outside: its data are generated"]

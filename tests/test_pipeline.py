@@ -139,9 +139,12 @@ def test_scores_depend_on_what_chooses_the_constraints_and_those_of_studies_on_w
     for name, stage in STAGES.items():
         if name.startswith("evaluate_"):
             assert "comparison" in stage["params"], name
+        if name in {"evaluate_video", "evaluate_text", "evaluate_lm"}:
+            assert "arms" in stage["params"], "of several arms that enforce the first is held to, by its place"
     studies = {"study", "profiles.${profile}", "arms", "objectives"}
     assert studies <= set(STAGES["evaluate_studies"]["params"]), "a baseline beside is held to them too"
-    assert "eps" in STAGES["evaluate_video"]["params"], "the cells whose looks are kept are those of this level"
+    for name in ("evaluate_video", "evaluate_studies"):
+        assert "eps" in STAGES[name]["params"], "every cell is tested at this level, and looks are of it"
 
 
 def test_paths_that_stages_depend_on_exist_or_are_made_by_another_stage() -> None:

@@ -221,6 +221,11 @@ def test_the_readmes_pictures_show_single_inputs_of_generated_data_alone(monkeyp
         return found
 
     every = {Path(name).name for name in publish.PICTURES}
+    Path("figures", publish.PICTURES[-1]).rename("away")
+    with pytest.raises(UserError, match=r"fig_lens.png missing: run `make repro`"):
+        published(PARAMS)
+    assert not [*Path("data/evidence/demo").iterdir()], "all that is shown, or nothing"
+    Path("away").rename(Path("figures", publish.PICTURES[-1]))
     assert published(PARAMS) == every > {"fig_frames.png", "fig_lens.png"}
     filmed = fake_params({"profiles.demo.data.ucsd": {"path": "ucsd"}})  # one real set among three
     assert published(filmed) == every - {"fig_frames.png"}

@@ -15,7 +15,7 @@ from descent.analysis import scorecard
 from descent.analysis.select import select
 from descent.costs.parts import Part
 from descent.errors import UserError
-from descent.published import parts, rerun
+from descent.published import parts, rerun, set_aside
 from descent.published.programme import parted
 
 ROOT = Path(__file__).parents[2]
@@ -74,8 +74,8 @@ def test_params_yaml_is_the_part_s_while_it_runs_and_then_as_it_was(
         seen.append((words[2:], yaml.safe_load(file.read_text())))
         return SimpleNamespace(returncode=code)
 
-    monkeypatch.setattr(rerun, "FILE", file)
-    monkeypatch.setattr(rerun, "KEPT", tmp_path / "params.yaml.kept")
+    monkeypatch.setattr(set_aside, "FILE", file)
+    monkeypatch.setattr(set_aside, "KEPT", tmp_path / "params.yaml.kept")
     monkeypatch.setattr(subprocess, "run", ran)
     (tmp_path / folder.name).mkdir()
     (tmp_path / folder.name / "params.yaml").write_text((ROOT / folder / "params.yaml").read_text())
@@ -96,8 +96,8 @@ def test_a_run_that_was_killed_left_the_user_s_file_and_what_the_user_changed_me
     folder = rerun.chosen(config.load(), [])[0]
     own = config.load(folder / "params.yaml").model_copy(update={"local_data": "/copies", "device": "cpu"})
     part, file, kept = ROOT / folder, tmp_path / "params.yaml", tmp_path / "params.yaml.kept"
-    monkeypatch.setattr(rerun, "FILE", file)
-    monkeypatch.setattr(rerun, "KEPT", kept)
+    monkeypatch.setattr(set_aside, "FILE", file)
+    monkeypatch.setattr(set_aside, "KEPT", kept)
     file.write_text("eps: 1\n")
 
     class Killed(BaseException):
@@ -111,19 +111,19 @@ def test_a_run_that_was_killed_left_the_user_s_file_and_what_the_user_changed_me
     monkeypatch.setattr(subprocess, "run", killed)
     with pytest.raises(FileNotFoundError):
         rerun.run(part, own)
-    rerun.restore()
+    set_aside.restore()
     assert file.read_text() == "eps: 1\n" and not kept.exists()
-    rerun.restore()
+    set_aside.restore()
     assert file.read_text() == "eps: 1\n", "there is nothing left to put back"
 
     kept.write_text("eps: 1\n")
     with pytest.raises(UserError, match="has been changed since"):
-        rerun.restore()
+        set_aside.restore()
     assert (file.read_text(), kept.read_text()) == ("eps: 1\n", "eps: 1\n"), "nothing is lost"
-    file.write_text(f"{rerun.MARK}eps: 3\n")
+    file.write_text(f"{set_aside.MARK}eps: 3\n")
     with FileLock(f"{kept}.lock"), pytest.raises(UserError, match="another `make programme` runs"):
-        rerun.restore()
-    rerun.restore()
+        set_aside.restore()
+    set_aside.restore()
     assert file.read_text() == "eps: 1\n" and not kept.exists()
 
     def changed(words: list[str], check: bool) -> SimpleNamespace:

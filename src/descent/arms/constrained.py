@@ -37,7 +37,7 @@ class Arm(Base):
 
     With `margin_start` a tighter problem comes first (primal_dual.constraints).
     With `dual_mean` the duals look at a running mean of f, since a ratio of batch means is biased.
-    During the `warmup_epochs` the weights step on f_L alone and the duals rest.
+    During the `warmup_epochs` the weights step on f_L alone (of logarithms on log f_L) and the duals rest.
     """
 
     def __init__(self, settings: list[Settings], layers: int, device: torch.device) -> None:

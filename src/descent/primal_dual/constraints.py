@@ -70,5 +70,6 @@ class Continuation:
         self.problem = asked.model_copy(update={"margin": torch.tensor(margin(asked, 0.0), device=device)})
 
     def begin_epoch(self, done: float) -> None:
-        """Set the margin that is in force where this share of the training is done."""
+        """Set the margin that is in force where this share of the training is done; it is that of the epoch's end,
+        so that with few epochs the larger one is held for less than HELD says."""
         self.problem.margin.fill_(margin(self.asked, done))

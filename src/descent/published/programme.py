@@ -13,7 +13,7 @@ from descent.config import Params
 from descent.figures.beyond import fig_forest, fig_price
 from descent.figures.parts import style
 from descent.io.folders import write_text
-from descent.published import files, otherwise, parts, priced, readme_pages, runs_page
+from descent.published import files, matchings, otherwise, parts, priced, readme_pages, runs_page
 
 CLAIMS, AVERAGES, FOREST, VERDICTS = "claims.csv", "sensitivity.csv", "fig_forest.png", "fig_verdicts.png"
 PRICES, PRICE = "price.csv", "fig_price.png"
@@ -74,5 +74,8 @@ def write(root: Path, params: Params) -> str | None:
     averages = sensitivity.table(pairs, facts)
     csv_files.write(root / AVERAGES, averages)
     told = readme_pages.Verdicts(params, folders, others, card, models, averages, parts.counted(folders))
-    write_text(root / readme_pages.PARTS, readme_pages.behind(told, otherwise.sentence(found, runs_page.PAGE)))
-    return readme_pages.first_screen(told)
+    matched = matchings.table(pairs, facts, card)
+    solved = otherwise.sentence(found, runs_page.PAGE)
+    write_text(root / readme_pages.PARTS, readme_pages.behind(told, solved, matchings.markdown(matched)))
+    page = (root / readme_pages.PARTS).as_posix()
+    return readme_pages.first_screen(told, matchings.sentence(matched, page))

@@ -19,6 +19,7 @@ from descent.published import (
     gray_levels,
     judged,
     judged_alone,
+    matchings,
     parts,
     sections,
     solver,
@@ -105,13 +106,18 @@ class Verdicts:
         return by_noise.found(self.folders, self.params)
 
 
-def first_screen(told: Verdicts) -> str:
-    """How many primary claims are reproduced; a picture of them, the verdicts, how to read them, and the scope."""
+def first_screen(told: Verdicts, matched: str) -> str:
+    """How many primary claims are reproduced; a picture of them, the verdicts, how to read them, and the scope.
+
+    Args:
+        matched: which verdicts hang on how seeds are matched (matchings.sentence); empty for none.
+    """
     params, primary, place = told.params, told.primary, told.folders[0].parent.as_posix()
     paragraphs = [
         _outcome(primary),
         f"![{SEEN}]({place}/fig_verdicts.png)",
         judged.brief(primary.assign(why=_short(primary, told.own, f"{place}/{PARTS}", params))),
+        matched,
         FOLDED.format(BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else "")),
         f"{_scope(told)} [What the verdicts rest on]({place}/{PARTS}): every model, data set, "
         "setting and published run by itself, what the means hide, and what was left out; [how claims are "
@@ -120,14 +126,15 @@ def first_screen(told: Verdicts) -> str:
     return "\n\n".join(filter(None, paragraphs))
 
 
-def behind(told: Verdicts, otherwise: str) -> str:
+def behind(told: Verdicts, otherwise: str, matched: str) -> str:
     """The page beside the published runs: the verdicts in full and what their means hide (depths, test noise, the
     measure, another solver, margins, other shifts), descent and constraints, each model
-    alone, each run, gains at one learning rate, other averages and each setting, errors by test noise and in gray
-    levels.
+    alone, each run, gains at one learning rate, other averages and each setting, other matchings of seeds, errors
+    by test noise and in gray levels.
 
     Args:
         otherwise: a sentence on the same settings with another solver (otherwise.sentence); empty for none.
+        matched: what other matchings of seeds would say (matchings.markdown); empty for none.
     """
     params, primary, own, every = told.params, told.primary, told.own, [*told.folders, *told.apart]
     below = "#each-model-alone-and-what-keeps-it-out-of-a-claim"
@@ -148,6 +155,7 @@ def behind(told: Verdicts, otherwise: str) -> str:
             told.folders, told.apart, params
         ),
         "Other averages, and each setting": judged.averages(primary, told.averages, solved, params),
+        matchings.TITLE: matched,
         "By test noise": by_noise.tables(told.levels, params),
         "In gray levels": gray_levels.table(told.cells, params),
     }

@@ -7,8 +7,7 @@ from there), and takes what is finished from this checkout's store: it may be st
 
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -16,7 +15,6 @@ from pathlib import Path
 import dvc.api
 import pandas as pd
 import yaml
-from filelock import FileLock, Timeout
 
 from descent import inventory
 from descent.analysis.wording import written
@@ -26,13 +24,9 @@ from descent.costs import devices
 from descent.costs.parts import Costs, Part
 from descent.costs.table import duration, total
 from descent.errors import UserError
-from descent.io.folders import write_text
-from descent.published import files, parts, programme
+from descent.published import files, parts, programme, set_aside
 from descent.published.run_folder import ROOT
 
-FILE = Path("params.yaml")
-KEPT = Path("params.yaml.kept")  # the user's, while FILE is a part's; git ignores it
-MARK = f"# of a published part, while `make programme` runs it: change {KEPT}, which is yours\n"
 CARD = "data/scorecard.csv"
 ALL = "all"  # that the primary claims are judged on
 COLUMNS = f"{'part':<18}{'cells':>6}{'to do':>6}{'training':>10}{'scoring':>10}  what it holds"
@@ -88,65 +82,17 @@ def estimated(asked: dict[Path, Params]) -> Iterable[tuple[str, Part | None]]:
 
 
 def run(folder: Path, params: Params) -> None:
-    """The experiment `again-<part>`; params.yaml is the part's while it runs, and then as it was.
-
-    What it was lies in KEPT meanwhile, from where the next run takes it if this one is killed; what a user changes
-    meanwhile stays.
+    """The experiment `again-<part>`; params.yaml is the part's while it runs (set_aside.replaced).
 
     Raises:
         UserError: it ended before its end, and what it said stands above; or another runs here.
     """
-    with _alone():
-        _run(folder, params)
-
-
-def _run(folder: Path, params: Params) -> None:
-    before = FILE.read_text(encoding="utf-8")
     values = files.values(folder) | {"local_data": params.local_data, "device": params.device}
     words = ["exp", "run", "--temp", "--force", "--name", experiment(folder)]
-    asked = MARK + yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
-    write_text(KEPT, before)
-    try:
-        write_text(FILE, asked)
+    with set_aside.replaced(yaml.safe_dump(values, sort_keys=False, allow_unicode=True), folder.name):
         ended = subprocess.run([sys.executable, "-m", "dvc", *words], check=False).returncode
-    finally:
-        if FILE.read_text(encoding="utf-8") == asked:
-            KEPT.replace(FILE)
-    if KEPT.exists():
-        raise UserError(
-            f"{FILE} was changed while {folder.name} ran, and stays as it is now; what it was before is {KEPT}: "
-            "move it back, or remove it"
-        )
     if ended:
         raise UserError(f"{folder.name} did not end; what is finished is kept: run the same command again")
-
-
-def restore() -> None:
-    """Put back the user's params.yaml, which a run that was killed has left in KEPT.
-
-    Raises:
-        UserError: another runs here; or FILE is no part's any more, and whose it is only its user knows.
-    """
-    if not KEPT.exists():
-        return
-    with _alone():
-        if FILE.exists() and not FILE.read_text(encoding="utf-8").startswith(MARK):
-            raise UserError(
-                f"a run of `make programme` was killed and {FILE} has been changed since; what it was before that "
-                f"run is {KEPT}: move it back, or remove it"
-            )
-        KEPT.replace(FILE)
-        print(f"{FILE} is yours again, which a run that was killed had left in {KEPT}")
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Two at a time would take each other's params.yaml for the user's."""
-    try:
-        with FileLock(f"{KEPT}.lock", timeout=0):
-            yield
-    except Timeout:
-        raise UserError("another `make programme` runs in this checkout: wait for its end") from None
 
 
 def experiment(folder: Path) -> str:

@@ -49,12 +49,12 @@ def verdicts_of(
 def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     if not folder.exists():
         publish(folder)
-    return readme_pages.first_screen(verdicts_of(params, rows, made_up, folder))
+    return readme_pages.first_screen(verdicts_of(params, rows, made_up, folder), "")
 
 
 def behind(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     rows.to_csv(folder / "claims.csv")
-    return readme_pages.behind(verdicts_of(params, rows, made_up, folder), "solved")
+    return readme_pages.behind(verdicts_of(params, rows, made_up, folder), "solved", "matched")
 
 
 def test_claims_of_unlike_many_seeds_do_not_all_take_credit_for_the_most() -> None:
@@ -137,7 +137,7 @@ def test_what_is_behind_the_verdicts_says_how_they_were_solved_and_what_is_count
     (apart / "params.yaml").write_text((folder / "params.yaml").read_text())
     card().assign(verdict="not tested").to_csv(apart / "claims.csv")
     MODELS.to_csv(apart / "models.csv")
-    beside = readme_pages.behind(verdicts_of(params, card(), made_up, folder, apart=[apart]), "")
+    beside = readme_pages.behind(verdicts_of(params, card(), made_up, folder, apart=[apart]), "", "")
     assert readme_pages.UNCOUNTED in part(beside, "Descent")
 
 
@@ -236,7 +236,7 @@ def test_a_claim_that_several_models_could_not_test_names_how_many_and_where_to_
     one = screen(params, rows, made_up, folder)
     assert "**not tested** (DUST failed; UT failed)" in one and "meets the preconditions" not in one
     both = MODELS.assign(why="failed")
-    several = readme_pages.first_screen(verdicts_of(params, rows, made_up, folder, models=both))
+    several = readme_pages.first_screen(verdicts_of(params, rows, made_up, folder, models=both), "")
     row = next(line for line in several.splitlines() if line.startswith(f"| {CLAIMS['video_ood'].short} |"))
     assert row.endswith(f"(none of its 2 models meets the preconditions, [why]({tmp_path}/README.md)) |")
     assert "meets the preconditions" not in screen(params, rows, made_up, folder), (

@@ -1,5 +1,6 @@
 """Clips are found in every tree we know, and come out whole, in order, gray and small."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from descent.errors import UserError
 from descent.tasks.video import manifest
-from descent.tasks.video.clips import Clip, find_clips, read_frames
+from descent.tasks.video.clips import Clip, clip_at, find_clips, read_frames
 from tests.fakes.video import levels, noise, write_pictures, write_video
 
 TREES = {
@@ -184,3 +185,15 @@ def test_a_frame_of_another_size_is_named(tmp_path: Path) -> None:
     write_pictures(tmp_path, noise(1, seed=0, height=8, width=12), name="066")
     with pytest.raises(UserError, match=r"066\.png.*12x8.*16x16"):
         decoded(clip_of(*sorted(tmp_path.iterdir())), 16)
+
+
+def test_a_video_whose_name_is_not_utf8_is_refused_and_frames_of_such_a_name_are_read(tmp_path: Path) -> None:
+    """OpenCV's reader of videos ends the process at such a name."""
+    folder = tmp_path / "train" / os.fsdecode(b"vid\xe9o")
+    folder.mkdir(parents=True)
+    (folder / "1.png").touch()
+    assert manifest.write(tmp_path, tmp_path) == 1 and clip_at(folder).files == (folder / "1.png",)
+    (video := folder.with_suffix(".avi")).touch()
+    for read in (lambda: manifest.write(tmp_path, tmp_path), lambda: clip_at(video)):
+        with pytest.raises(UserError, match=r"vid.udce9o.avi': its name is not UTF-8"):
+            read()

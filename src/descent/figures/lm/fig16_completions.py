@@ -64,7 +64,7 @@ def key(params: Params, arm: str, gamma: float) -> str:
 def read() -> dict[str, list[dict[str, str]]]:
     """All completions. Raises UserError where they are missing."""
     try:
-        return json.loads(TEXTS.read_text())
+        return json.loads(TEXTS.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{TEXTS} is missing: run `dvc repro` (stage collect makes it)") from None
 

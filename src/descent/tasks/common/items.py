@@ -120,6 +120,8 @@ def setting(params: Params, cell: Cell, overrides: dict[str, Any] | None = None)
     warmup, epochs = getattr(found, "warmup_epochs", 0), budget["epochs"] * budget.get("parts", 1)
     if warmup >= epochs:
         raise UserError(f"{where}: warmup_epochs {warmup} leaves none of the {epochs} epochs to the duals")
+    if getattr(found, "margin_start", 0.0) > getattr(found, "margin", 0.0) and epochs == 1:
+        raise UserError(f"{where}: margin_start gives way by the epoch, and there is one: cut it in `parts`")
     return Setting(cell.arm, rate.lr, found)
 
 

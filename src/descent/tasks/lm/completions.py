@@ -45,7 +45,7 @@ def write_all(params: Params, data: Instructions, item: Item) -> None:
                 _write(params, data, item, own[0], folder / arm)
             else:
                 for gamma in params.lm.completions.gammas:
-                    (folder / arm / f"{completions_name(gamma)}.json").write_text("[]\n")
+                    (folder / arm / f"{completions_name(gamma)}.json").write_text("[]\n", encoding="utf-8")
 
 
 def _write(params: Params, data: Instructions, item: Item, cell: Cell, folder: Path) -> None:
@@ -87,7 +87,7 @@ def _write(params: Params, data: Instructions, item: Item, cell: Cell, folder: P
                 for n in sorted(texts)
             ]
             (folder / f"{completions_name(gamma)}.json").write_text(
-                json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
+                json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
             )
 
 

@@ -64,7 +64,7 @@ def _rates(one: Path, other: Path, gamma: float, judge: Judge) -> dict[str, floa
 
 def _outputs(path: Path) -> list[dict[str, str]]:
     try:
-        rows = json.loads(path.read_text())
+        rows = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         raise UserError(f"{path} is missing or cut short: run `dvc repro --force evaluate_lm`") from None
     if not rows:

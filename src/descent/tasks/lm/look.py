@@ -56,4 +56,5 @@ def write(params: Params, data: Instructions, item: Item, folder: Path) -> None:
             "tokens": [tokenizer.decode_batch(layer, skip_special_tokens=False) for layer in numbers],
             "probabilities": listed(torch.stack([layer.values for layer in likeliest])),
         }
-        (folder / f"{cell.arm}.json").write_text(json.dumps(told | found, ensure_ascii=False) + "\n")
+        words = json.dumps(told | found, ensure_ascii=False)
+        (folder / f"{cell.arm}.json").write_text(f"{words}\n", encoding="utf-8")

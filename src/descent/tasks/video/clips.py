@@ -74,7 +74,7 @@ def clip_at(path: Path) -> Clip:
     """A video, a single picture, or the pictures of one folder in natural order, of no data set.
 
     Raises:
-        UserError: nothing there that can be a clip.
+        UserError: nothing there that can be a clip, or a video whose name OpenCV cannot read.
     """
     if path.is_dir():
         files = [file for file in path.iterdir() if file.suffix.lower() in manifest.FRAMES and file.is_file()]
@@ -83,6 +83,7 @@ def clip_at(path: Path) -> Clip:
     if not files:
         endings = " ".join(sorted(manifest.VIDEOS)), " ".join(sorted(manifest.FRAMES))
         raise UserError(f"{path} is no video ({endings[0]}), and no folder of frames ({endings[1]})")
+    manifest.check_name(path)
     return Clip(path.resolve().stem, "test", tuple(sorted(files, key=lambda file: _natural(file.name))))
 
 

@@ -61,8 +61,17 @@ def read(folder: Path) -> tuple[Path, list[str]]:
         raise UserError(f"{folder / NAME} lists no files: {again}") from None
 
 
+def check_name(path: Path) -> None:
+    """Raises UserError where a video's name is not UTF-8, at which OpenCV's reader ends the process."""
+    try:
+        str(path if path.suffix.lower() in VIDEOS else "").encode()
+    except UnicodeEncodeError:
+        raise UserError(f"{str(path)!a}: its name is not UTF-8, so no video is read from it: rename it") from None
+
+
 def _status(path: Path) -> os.stat_result:
     """What the file system says of a media file."""
+    check_name(path)
     try:
         status = path.stat()
     except OSError as error:

@@ -1,0 +1,167 @@
+"""Verdicts on models of unlike seeds under other ways of laying these seeds beside one another.
+
+A mean over settings is taken seed by seed (verdicts). Where models were trained apart, which seed of one stands
+beside which of another is free: the verdict has them in their order (parts.joined), and its interval is that of
+one matching of many. What others would say is told here. They decide no verdict.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from descent.analysis import grounds, preconditions, verdicts
+from descent.analysis.claims import CLAIMS
+from descent.analysis.keys import VARIANT
+from descent.analysis.scorecard import scores
+from descent.analysis.verdicts import LEVEL, NARROW, VERDICTS, Estimate
+from descent.analysis.wording import signed
+from descent.published.markdown import anchor, listed, pipe
+from descent.published.parts import TRAINED_SEED
+
+TITLE = "Other matchings of seeds"
+MATCHINGS = 2000  # drawn
+MIDDLE = (0.025, 0.5, 0.975)
+MOST = 0.95  # of the matchings keep a verdict of which nothing need be said
+HEADER = (
+    "claim",
+    "the verdict's matching",
+    "others: their median",
+    "95 % of their estimates",
+    "narrower",
+    "within what matters",
+    "verdicts",
+)
+WORDS = (
+    "The models of these claims were trained apart, of unlike seeds, and a mean over settings is taken seed by "
+    "seed: which seed of one run stands beside which of another is free. The verdict has them in their order. "
+    f"Here are {MATCHINGS:,} others, drawn: the median of their estimates and of both ends of their 95 % "
+    "intervals; where 95 % of their estimates lie; how many have a narrower interval than the verdict's; of how "
+    "many the 90 % interval lies within what matters (of a price: ends below it); and what the verdict would be, "
+    "corrected for six claims with the others as they are."
+)
+
+
+def table(pairs: pd.DataFrame, facts: pd.DataFrame, card: pd.DataFrame) -> pd.DataFrame:
+    """A row for each primary claim whose settings are of unlike seeds.
+
+    Columns: `claim`; `statement`; `unit`; its `verdict`; of the matchings the medians of `estimate`, `low` and
+    `high` (LEVEL), and between which two values 95 % of the estimates lie, `least` and `most`; `narrower`, the
+    share of them with a narrower interval than the verdict's; `within`, that of those whose NARROW interval lies
+    within the effect, of a cost below it; the numbers of the verdict, `<column>_told`; and a column a verdict, its
+    share.
+
+    Args:
+        pairs, facts: as parts.joined gives them.
+        card: scorecard.judged of the two.
+    """
+    rows = [
+        _row(own, int(items), row, card)
+        for row in card[card["group"] == "primary"].to_dict("records")
+        for own, items in _unlike(pairs, facts, row["claim"])
+    ]
+    return pd.DataFrame(rows)
+
+
+def markdown(found: pd.DataFrame) -> str:
+    """The table for a reader, beneath what it is; empty where no claim has such settings."""
+    rows = []
+    for row in found.to_dict("records"):
+        shares = [f"{row[verdict]:.0%} {verdict}" for verdict in VERDICTS if row[verdict] > 0]
+        told, others = (
+            _interval([row[f"{name}{of}"] for name in ("estimate", "low", "high")]) for of in ("_told", "")
+        )
+        spread = f"{signed(100 * row['least'], 2)} to {signed(100 * row['most'], 2)}"
+        narrower, within = (f"{row[name]:.1%}" for name in ("narrower", "within"))
+        rows.append([row["statement"], told, others, spread, narrower, within, listed(shares)])
+    return f"{WORDS}\n\n{pipe(HEADER, rows)}" if rows else ""
+
+
+def sentence(found: pd.DataFrame, page: str) -> str:
+    """Which verdicts other matchings do not keep, and what they say; empty where MOST of them do.
+
+    Args:
+        page: where the table stands.
+    """
+    others = f"Of {MATCHINGS:,} [other matchings]({page}#{anchor(TITLE)})"
+    said = []
+    for row in found.to_dict("records"):
+        own = row["verdict"]
+        if row[own] < MOST:
+            rest = [f"{row[word]:.0%} *{word}*" for word in VERDICTS if row[word] > 0 and word != own]
+            said.append(
+                f"**{CLAIMS[row['claim']].short}: *{own}* hangs on which seeds of models trained apart stand "
+                f"beside which.** {others} {row[own]:.0%} keep it, and {listed(rest)} would be told; the 90 % "
+                f"interval lies within what matters in {row['within']:.0%}."
+            )
+    return " ".join(said)
+
+
+def _unlike(pairs: pd.DataFrame, facts: pd.DataFrame, claim: str) -> Iterator[tuple[pd.DataFrame, float]]:
+    """The pairs that a claim is judged on, with how many items are drawn again; nothing where all settings have
+    the same seeds, or it was not tested."""
+    told = facts[facts["claim"] == claim]
+    own = preconditions.common(grounds.left_in(pairs[pairs["claim"] == claim], grounds.passing(told)))
+    if own["part"].nunique() > 1 and (own["seed"] != own[TRAINED_SEED]).any():
+        yield own, told.loc[told["model"] == grounds.WHOLE, "resampled"].item()
+
+
+def _row(own: pd.DataFrame, items: int, row: dict[str, object], card: pd.DataFrame) -> dict[str, object]:
+    settings, effects = scores(own)
+    part_of = own.groupby(VARIANT)["part"].first()
+    parts = part_of.loc[list(settings.itertuples(index=False, name=None))].to_numpy()
+    found = Estimate.of(_rematched(effects, parts), items)
+    low, high = found.interval(LEVEL)
+    least, _, most = np.quantile(found.value, MIDDLE)
+    shares = pd.Series(_decided(found, row, card)).value_counts(normalize=True)
+    medians = {"estimate": np.median(found.value), "low": np.median(low), "high": np.median(high)}
+    told = {f"{name}_told": float(str(row[name])) for name in medians}
+    narrower = (high - low < told["high_told"] - told["low_told"]).mean()
+    same = {name: row[name] for name in ("claim", "statement", "unit", "verdict")}
+    low90, high90 = found.interval(NARROW)
+    within = (high90 < row["effect"]) & ((row["kind"] == "cost") | (low90 > -float(str(row["effect"]))))
+    return (
+        same
+        | told
+        | medians
+        | {"least": least, "most": most, "narrower": narrower, "within": within.mean()}
+        | {verdict: float(shares.get(verdict, 0.0)) for verdict in VERDICTS}
+    )
+
+
+def _rematched(
+    effects: Float[np.ndarray, "settings seeds resamples"], parts: np.ndarray
+) -> Float[np.ndarray, "matchings seeds resamples"]:
+    """The trimmed mean over settings of MATCHINGS orders of each part's seeds; the settings of a part stay beside
+    one another, as one seed trained them."""
+    draw = np.random.default_rng(0)
+    means = []
+    for _ in range(MATCHINGS):
+        shuffled = effects.copy()
+        for part in sorted(set(parts)):
+            of_part = parts == part
+            shuffled[of_part] = effects[of_part][:, draw.permutation(effects.shape[1])]
+        means.append(verdicts.trimmed(shuffled))
+    return np.stack(means)
+
+
+def _decided(found: Estimate, row: dict[str, object], card: pd.DataFrame) -> np.ndarray:
+    """The verdict of each matching: the protocol's, with Holm's p among the primary claims as they are."""
+    effect = float(str(row["effect"]))
+    null = effect if row["kind"] == "cost" else 0.0
+    p = np.maximum(found.p(null), verdicts.sign_flip(found.by_seed - null))
+    others = card[(card["group"] == "primary") & (card["claim"] != row["claim"])]
+    family = np.maximum(others["p"], others["p_exact"]).where(others["verdict"] != verdicts.NOT_TESTED)
+    beside = np.broadcast_to(family.to_numpy(float), (len(p), len(family)))
+    (low, high), (low90, high90) = (found.interval(level) for level in (LEVEL, NARROW))
+    numbers = {"estimate": found.value, "low": low, "high": high, "low90": low90, "high90": high90}
+    p_holm = verdicts.holm(np.column_stack([p, beside]))[:, 0]
+    return verdicts.decide(
+        pd.DataFrame(numbers | {"p_holm": p_holm}).assign(kind=row["kind"], effect=effect, why="")
+    )
+
+
+def _interval(ends: list[float]) -> str:
+    told, low, high = (signed(100 * number, 2) for number in ends)
+    return f"{told} ({low} to {high})"

@@ -1,0 +1,146 @@
+"""What the README and the findings say by hand of parts of a mean, and of all that was trained."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from descent.analysis import grounds, paper_tables, scorecard
+from descent.analysis.lost import truth
+from descent.analysis.verdicts import student
+from descent.published import files, matchings, parts, programme, trained
+from tests.newcomer import readme
+
+PUBLISHED = readme.ROOT / "data/evidence"
+CAP_OF_6 = ("small-a5005059", "small-766626c6")  # UT on UCSD
+BOUNDS = ["estimate", "low", "high"]
+SOLVED = {"RoBERTa": "small-6c3d66eb", "DistilBERT": "small-63360fb3", "UT of four layers": "small-afab60de"}
+Joined = tuple[pd.DataFrame, pd.DataFrame]
+
+
+@pytest.fixture(scope="module")
+def joined() -> Joined:
+    return parts.joined(programme.parted(PUBLISHED, "small")[0])
+
+
+@pytest.fixture(scope="module")
+def findings() -> str:
+    return " ".join((readme.ROOT / "docs/findings.md").read_text().split())
+
+
+@pytest.fixture(scope="module")
+def first_screen() -> str:
+    return " ".join(readme.README.read_text().split())
+
+
+def numbers(words: str) -> list[float]:
+    return [float(number) for number in re.findall(r"-?\d*\.\d+", words)]
+
+
+def test_what_three_layers_gain_and_pay_is_worked_out_from_their_pairs(joined: Joined, findings: str) -> None:
+    pairs, facts = joined
+    three = pairs[pairs["layers"] == 3]
+    card = scorecard.judged(three[three["claim"].isin(["video_ood", "video_cost"])], facts).set_index("claim")
+    gain, price = (100 * card.loc[claim, BOUNDS].astype(float) for claim in ("video_ood", "video_cost"))
+    assert (card.loc["video_ood", "verdict"], card.loc["video_ood", "settings"]) == ("no effect of interest", 3)
+    told = re.search(
+        r"with three layers alone it is (.*?), above zero in all (\d+) pairs (.*?)\)\. Whether", findings
+    )
+    assert numbers(told[1]) == pytest.approx([*gain], abs=0.0051)
+    passing = grounds.passing(facts[facts["claim"] == "video_ood"])
+    own = grounds.left_in(three[three["claim"] == "video_ood"], passing)
+    each = own[own["resample"] == 0]
+    assert (each["effect"] > 0).sum() == len(each) == int(told[2])
+    paid, *avenue = numbers(told[3])
+    assert paid == pytest.approx(price["estimate"], abs=0.051)
+    alone = scorecard.judged(own[own["dataset"] == "avenue"], facts).set_index("claim").loc["video_ood", BOUNDS]
+    assert avenue == pytest.approx([*(100 * alone.astype(float))], abs=0.0051)
+
+
+def test_the_papers_medians_of_ut_at_the_headline_noise_are_worked_out_from_its_table(first_screen: str) -> None:
+    table = paper_tables.read(readme.ROOT / paper_tables.VIDEO)
+    own = table[(table["model"] == "UT") & np.isclose(table["epsilon"], 0.13)]
+    medians = ", ".join(f"{gain:.1f}" for gain in own.groupby("layers")["gain"].median())
+    assert f"at .13 alone {medians})" in first_screen
+
+
+def test_all_constrained_trainings_are_counted_once_each(first_screen: str) -> None:
+    folders = [folder for found in programme.parted(PUBLISHED, "small") for folder in found]
+    cells = pd.concat([files.cells(folder).assign(run=folder.name) for folder in folders])
+    ours = cells[truth(cells["trained"]) & (cells["arm"] == "constrained")]
+    once = ours.drop_duplicates(["run", "model", *trained.SAME, "validation_loss"])
+    falls = truth(once["descending"]) & ~truth(once["diverged"])
+    told = f"Of all {len(once):,} constrained models published, studies and trials included, {falls.sum():,} do."
+    assert told in first_screen
+
+
+def test_the_kinds_of_ut_with_a_higher_cap_are_split_where_no_step_lies(findings: str) -> None:
+    both = pd.concat([_with_steps(PUBLISHED / name) for name in CAP_OF_6])
+    assert not both["longest_step"].between(1, 1.7).any(), "nothing lies between the kinds"
+    table = (readme.ROOT / "docs/findings.md").read_text().split("**UT with a cap of 6 has two kinds as well**")[1]
+    lines = [line.strip("| ").split(" | ") for line in table.split("So the means")[0].splitlines() if "%" in line]
+    told = iter(lines)
+    for layers in (5, 7):
+        for second in (False, True):
+            own = both[(both["layers"] == layers) & ((both["longest_step"] > 1) == second)]
+            depth, steps, count, price, gain = next(told)
+            assert (int(depth), int(count)) == (layers, len(own))
+            ends = own["longest_step"].min(), own["longest_step"].max()
+            assert numbers(steps) == pytest.approx(ends, abs=0.0051)
+            for words, claim in ((price, "video_cost"), (gain, "video_ood")):
+                value, ends = student(own[claim].to_numpy())
+                assert numbers(words) == pytest.approx([100 * number for number in (value, *ends)], abs=0.051)
+
+
+def _with_steps(run: Path) -> pd.DataFrame:
+    """Price and gain of each pair of UT on UCSD, with the longest step of its constrained cell."""
+    pairs, _ = files.pairs_and_facts(run)
+    own = pairs[(pairs["resample"] == 0) & (pairs["model"] == "ut") & (pairs["dataset"] == "ucsd")]
+    wide = own.pivot_table(index=["layers", "seed"], columns="claim", values="effect")[["video_cost", "video_ood"]]
+    cells = files.cells(run)
+    grid = cells[(cells["experiment"] == "video") & (cells["arm"] == "constrained") & (cells["model"] == "ut")]
+    return wide.reset_index().merge(grid[["layers", "seed", "longest_step"]], on=["layers", "seed"])
+
+
+def test_what_texts_lose_one_layer_early_is_what_the_tables_of_the_solved_parts_tell(findings: str) -> None:
+    told = re.search(r"behind the verdicts now: (.*?)\.\)", findings)[1]
+    for name, run in SOLVED.items():
+        table = pd.read_csv(PUBLISHED / run / "stopped.csv")
+        plain = table[(table["arm"] == "unconstrained")]
+        row = plain[(plain["layers"] == plain["layers"].min()) & (plain["layer"] == plain["layers"] - 1)].iloc[0]
+        gain = sorted(100 * abs(row[f"gain_out{end}"]) for end in ("", "_low", "_high"))
+        said = sorted(map(abs, numbers(re.search(rf"{name}(?: gains)? ([^A-Z;]*)", told)[1])))
+        assert said == pytest.approx(gain, abs=0.051), name
+
+
+def test_what_is_said_of_the_price_on_texts_is_what_matchings_and_models_tell(
+    joined: Joined, first_screen: str
+) -> None:
+    card = scorecard.judged(*joined)
+    price = matchings.table(*joined, card).set_index("claim").loc["text_cost"]
+    words = f"its verdict is that of {100 * price['reproduced']:.0f} % of the ways to match their seeds"
+    assert words in first_screen and price["within"] == 1, "and below half a point in each of them"
+    models = scorecard.by_model(*joined).query("claim == 'text_cost' and why == ''")
+    assert len(models) == 3 and "below half a point in all of them), and of no model by itself" in first_screen
+    for model in models["model"]:
+        facts = joined[1].assign(why=joined[1]["why"].mask(joined[1]["model"] != model, "left out"))
+        assert scorecard.judged(joined[0], facts).set_index("claim").loc["text_cost", "verdict"] != "reproduced"
+
+
+def test_what_alpha_changes_is_worked_out_from_its_cells(findings: str, first_screen: str) -> None:
+    run = PUBLISHED / SOLVED["RoBERTa"]
+    study = files.cells(run).query("experiment == 'alpha'").set_index("seed")
+    beyond = study["accuracy_out_of_distribution"]
+    weak = beyond[study["alpha"].eq(0.02) & (study["arm"] == "constrained")]
+    value, ends = student(100 * (weak - beyond[study["arm"] == "unconstrained"]).to_numpy())
+    told = re.search(r"and solved by (.*?) on new seeds \(exploratory\)", findings)[1]
+    assert numbers(told) == pytest.approx([value, *ends], abs=0.0051)
+    assert f"2.3, 1.3 and {value:.1f} points".replace("0.", ".") in first_screen
+    levels = pd.read_csv(run / "levels.csv").query("experiment == 'alpha' and gamma >= 1")
+    by = levels.pivot_table(index="gamma", columns="varied", values="score")
+    said = re.search(r"by level (.*?) at 1, 2, 3 and 4", findings)[1]
+    assert numbers(said) == pytest.approx(
+        [*(100 * (by["0.1"] - by["0.02"] if "0.1" in by else by[0.1] - by[0.02]))], abs=0.051
+    )
