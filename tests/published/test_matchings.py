@@ -95,7 +95,7 @@ def test_the_table_names_the_claim_and_every_verdict_with_its_share() -> None:
     assert words.count(card["statement"].item()) == 1
     for verdict in VERDICTS:
         share = found[verdict].item()
-        assert (f"{share:.0%} {verdict}" in words) == (share > 0)
+        assert (f"{100 * share:.0f} % {verdict}" in words) == (share > 0)
 
 
 def test_a_verdict_that_other_matchings_do_not_keep_is_told_and_one_that_they_keep_is_not() -> None:
@@ -104,5 +104,5 @@ def test_a_verdict_that_other_matchings_do_not_keep_is_told_and_one_that_they_ke
     assert matchings.sentence(kept, "page.md") == "" and kept["within"].item() == 1
     hanging = kept.assign(**{REPRODUCED: 0.3, CANNOT_TELL: 0.7})
     words = matchings.sentence(hanging, "page.md")
-    assert "30% keep it, and 70% *cannot tell* would be told" in words and "in 100%" in words
+    assert "30 % keep it, and 70 % *cannot tell* would be told" in words and "in 100 %" in words
     assert "(page.md#other-matchings-of-seeds)" in words

@@ -68,12 +68,12 @@ def markdown(found: pd.DataFrame) -> str:
     """The table for a reader, beneath what it is; empty where no claim has such settings."""
     rows = []
     for row in found.to_dict("records"):
-        shares = [f"{row[verdict]:.0%} {verdict}" for verdict in VERDICTS if row[verdict] > 0]
+        shares = [f"{100 * row[verdict]:.0f} % {verdict}" for verdict in VERDICTS if row[verdict] > 0]
         told, others = (
             _interval([row[f"{name}{of}"] for name in ("estimate", "low", "high")]) for of in ("_told", "")
         )
         spread = f"{signed(100 * row['least'], 2)} to {signed(100 * row['most'], 2)}"
-        narrower, within = (f"{row[name]:.1%}" for name in ("narrower", "within"))
+        narrower, within = (f"{100 * row[name]:.1f} %" for name in ("narrower", "within"))
         rows.append([row["statement"], told, others, spread, narrower, within, listed(shares)])
     return f"{WORDS}\n\n{pipe(HEADER, rows)}" if rows else ""
 
@@ -89,11 +89,11 @@ def sentence(found: pd.DataFrame, page: str) -> str:
     for row in found.to_dict("records"):
         own = row["verdict"]
         if row[own] < MOST:
-            rest = [f"{row[word]:.0%} *{word}*" for word in VERDICTS if row[word] > 0 and word != own]
+            rest = [f"{100 * row[word]:.0f} % *{word}*" for word in VERDICTS if row[word] > 0 and word != own]
             said.append(
                 f"**{CLAIMS[row['claim']].short}: *{own}* hangs on which seeds of models trained apart stand "
-                f"beside which.** {others} {row[own]:.0%} keep it, and {listed(rest)} would be told; the 90 % "
-                f"interval lies within what matters in {row['within']:.0%}."
+                f"beside which.** {others} {100 * row[own]:.0f} % keep it, and {listed(rest)} would be told; the "
+                f"90 % interval lies within what matters in {100 * row['within']:.0f} %."
             )
     return " ".join(said)
 
