@@ -108,8 +108,8 @@ def _of_task(params: Params, task: str) -> Iterable[Need]:
             yield Need(f"prompts beside {name}", hub=source["prompts"], kind="dataset")
     for name in params.tokenizers(task):
         yield from _of_source(params, f"tokenizer {name}", grids.tokenizers[name].model_dump())
-    alone = [study.model for study in params.in_use.values() if study.task == task and params.runs(study)]
-    for model in dict.fromkeys([*part.models, *alone]):
+    studied = [study.model for study in params.in_use.values() if study.task == task and params.runs(study)]
+    for model in dict.fromkeys([*part.models, *studied]):
         budget = params.model_budget(model)
         for key in FROM:
             if isinstance(budget.get(key), dict):

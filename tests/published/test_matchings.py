@@ -8,7 +8,7 @@ import pytest
 from jaxtyping import Float
 
 from descent.analysis import grounds, scorecard
-from descent.analysis.verdicts import CANNOT_TELL, REPRODUCED, VERDICTS, student
+from descent.analysis.verdicts import CANNOT_TELL, NOT_TESTED, REPRODUCED, VERDICTS, student
 from descent.published import matchings
 from descent.published.parts import TRAINED_SEED
 
@@ -29,12 +29,17 @@ def pairs_of(effects: Float[np.ndarray, "settings seeds"], parts: list[int], shi
     return pd.DataFrame(rows, columns=names).assign(claim=CLAIM)
 
 
-def table(pairs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What is found, and the card that it stands beside."""
+def table(pairs: pd.DataFrame, why: str = "") -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What is found, and the card that it stands beside.
+
+    Args:
+        why: the claim as a whole is not tested.
+    """
     places = [("", grounds.WHOLE), *(("imdb", model) for model in sorted(set(pairs["model"])))]
     facts = pd.DataFrame(places, columns=["dataset", "model"]).assign(
         claim=CLAIM, why="", effect=MARGIN, items=f"imdb {ITEMS}", resampled=ITEMS, paper_value=np.nan
     )
+    facts.loc[facts["model"] == grounds.WHOLE, "why"] = why
     card = scorecard.judged(pairs, facts)
     return matchings.table(pairs, facts, card), card
 
@@ -106,3 +111,9 @@ def test_a_verdict_that_other_matchings_do_not_keep_is_told_and_one_that_they_ke
     words = matchings.sentence(hanging, "page.md")
     assert "30 % keep it, and 70 % *cannot tell* would be told" in words and "in 100 %" in words
     assert "(page.md#other-matchings-of-seeds)" in words
+
+
+def test_of_a_claim_that_was_not_tested_no_matching_has_a_verdict() -> None:
+    found, card = table(pairs_of(draws(4), [0, 0, 1, 2]), why="too few seeds")
+    assert card["verdict"].item() == NOT_TESTED
+    assert found.empty and matchings.sentence(found, "page.md") == ""

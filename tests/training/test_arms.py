@@ -11,6 +11,7 @@ from torch import Tensor
 from descent.arms import deep_supervision
 from descent.cells import Cell
 from descent.components import names
+from descent.errors import UserError
 from descent.tasks.common.items import setting
 from descent.tasks.video.data import Prepared
 from descent.training.arm import Setting, columns
@@ -63,6 +64,17 @@ def test_deep_supervision_trains_all_layers_where_erm_trains_the_last(prepared: 
 def test_how_a_cell_trained_is_read_back_from_its_record(arm: str) -> None:
     own = setting(small_params(), Cell("video", "ucsd", "dust", arm, 3, 0.5, 0))
     assert Setting.recorded(json.loads(json.dumps(own.definition()))) == own
+
+
+@pytest.mark.parametrize("arm", ["constrained", "penalty"])
+def test_a_margin_that_gives_way_by_the_epoch_is_refused_where_there_is_one(arm: str) -> None:
+    cell = Cell("video", "ucsd", "dust", arm, 3, 0.5, 0)
+    tighter = {"margin": 0.02, "margin_start": 0.3, "warmup_epochs": 0}
+    once = small_params({"profiles.demo.video.epochs": 1})
+    with pytest.raises(UserError, match="margin_start gives way by the epoch, and there is one"):
+        setting(once, cell, tighter)
+    assert setting(once, cell, tighter | {"margin_start": 0.0}).values.margin == 0.02
+    assert setting(small_params({"profiles.demo.video.epochs": 2}), cell, tighter).values.margin_start == 0.3
 
 
 def test_settings_that_differ_in_a_column_alone_may_share_a_stack() -> None:

@@ -15,7 +15,7 @@ from descent.analysis import grounds, preconditions, verdicts
 from descent.analysis.claims import CLAIMS
 from descent.analysis.keys import VARIANT
 from descent.analysis.scorecard import scores
-from descent.analysis.verdicts import LEVEL, NARROW, VERDICTS, Estimate
+from descent.analysis.verdicts import LEVEL, NARROW, NOT_TESTED, VERDICTS, Estimate
 from descent.analysis.wording import signed
 from descent.published.markdown import anchor, listed, pipe
 from descent.published.parts import TRAINED_SEED
@@ -44,7 +44,7 @@ WORDS = (
 
 
 def table(pairs: pd.DataFrame, facts: pd.DataFrame, card: pd.DataFrame) -> pd.DataFrame:
-    """A row for each primary claim whose settings are of unlike seeds.
+    """A row for each primary claim that was tested and whose settings are of unlike seeds.
 
     Columns: `claim`; `statement`; `unit`; its `verdict`; of the matchings the medians of `estimate`, `low` and
     `high` (LEVEL), and between which two values 95 % of the estimates lie, `least` and `most`; `narrower`, the
@@ -56,9 +56,10 @@ def table(pairs: pd.DataFrame, facts: pd.DataFrame, card: pd.DataFrame) -> pd.Da
         pairs, facts: as parts.joined gives them.
         card: scorecard.judged of the two.
     """
+    judged = card[(card["group"] == "primary") & (card["verdict"] != NOT_TESTED)]
     rows = [
         _row(own, int(items), row, card)
-        for row in card[card["group"] == "primary"].to_dict("records")
+        for row in judged.to_dict("records")
         for own, items in _unlike(pairs, facts, row["claim"])
     ]
     return pd.DataFrame(rows)
@@ -100,7 +101,7 @@ def sentence(found: pd.DataFrame, page: str) -> str:
 
 def _unlike(pairs: pd.DataFrame, facts: pd.DataFrame, claim: str) -> Iterator[tuple[pd.DataFrame, float]]:
     """The pairs that a claim is judged on, with how many items are drawn again; nothing where all settings have
-    the same seeds, or it was not tested."""
+    the same seeds."""
     told = facts[facts["claim"] == claim]
     own = preconditions.common(grounds.left_in(pairs[pairs["claim"] == claim], grounds.passing(told)))
     if own["part"].nunique() > 1 and (own["seed"] != own[TRAINED_SEED]).any():
@@ -152,7 +153,7 @@ def _decided(found: Estimate, row: dict[str, object], card: pd.DataFrame) -> np.
     null = effect if row["kind"] == "cost" else 0.0
     p = np.maximum(found.p(null), verdicts.sign_flip(found.by_seed - null))
     others = card[(card["group"] == "primary") & (card["claim"] != row["claim"])]
-    family = np.maximum(others["p"], others["p_exact"]).where(others["verdict"] != verdicts.NOT_TESTED)
+    family = np.maximum(others["p"], others["p_exact"]).where(others["verdict"] != NOT_TESTED)
     beside = np.broadcast_to(family.to_numpy(float), (len(p), len(family)))
     (low, high), (low90, high90) = (found.interval(level) for level in (LEVEL, NARROW))
     numbers = {"estimate": found.value, "low": low, "high": high, "low90": low90, "high90": high90}
