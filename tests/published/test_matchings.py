@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from jaxtyping import Float
+from scipy import stats
 
 from descent.analysis import grounds, scorecard
 from descent.analysis.verdicts import CANNOT_TELL, NOT_TESTED, REPRODUCED, VERDICTS, student
@@ -110,7 +111,21 @@ def test_a_verdict_that_other_matchings_do_not_keep_is_told_and_one_that_they_ke
     hanging = kept.assign(**{REPRODUCED: 0.3, CANNOT_TELL: 0.7})
     words = matchings.sentence(hanging, "page.md")
     assert "30 % keep it, and 70 % *cannot tell* would be told" in words and "in 100 %" in words
+    assert "needs no matching: -2.00 (-2.00 to -2.00) points, *reproduced*." in words
     assert "(page.md#other-matchings-of-seeds)" in words
+
+
+def test_the_mean_that_needs_no_matching_is_the_plain_one_and_judged_by_its_own_interval() -> None:
+    """With what one seed does to one part and its contrary to the other, the verdict's order has no spread at all;
+    by themselves the parts have much."""
+    effects = np.zeros((2, SEEDS))
+    effects[0] = np.linspace(-0.02, 0.02, SEEDS)
+    effects[1] = -effects[0]
+    found, card = table(pairs_of(effects, [0, 1]))
+    assert card["verdict"].item() == REPRODUCED and found["verdict_plain"].item() == CANNOT_TELL
+    assert found["estimate_plain"].item() == pytest.approx(0, abs=1e-12)
+    welch = stats.ttest_ind(effects[0], -effects[1], equal_var=False).confidence_interval(0.95)
+    assert found["high_plain"].item() == pytest.approx(welch.high / 2)
 
 
 def test_of_a_claim_that_was_not_tested_no_matching_has_a_verdict() -> None:

@@ -29,7 +29,7 @@ SOLVED = {
     "RoBERTa on IMDb, slower duals": "small-6f47e60a",
     "DistilBERT on IMDb, slower duals": "small-60f1123b",
     "RoBERTa on IMDb, slower duals, more damping": "small-6c3d66eb",
-    "DistilBERT on IMDb, slower duals, more damping": "small-63360fb3",
+    "DistilBERT on IMDb, slower duals, more damping": "small-6fcc924a",
     "UT on IMDb, slower duals": "small-afab60de",
 }
 DUALS = {  # of the encoders' parts, by the rate of the duals
@@ -38,7 +38,7 @@ DUALS = {  # of the encoders' parts, by the rate of the duals
     "RoBERTa, .01, more damping, behind the verdicts": "small-6c3d66eb",
     "DistilBERT, .1": "small-c9d37fcc",
     "DistilBERT, .01": "small-60f1123b",
-    "DistilBERT, .01, more damping, behind the verdicts": "small-63360fb3",
+    "DistilBERT, .01, more damping, behind the verdicts": "small-6fcc924a",
 }
 TEXTS = ["text_ood", "text_cost"]
 VIDEO = ["video_ood", "video_cost"]

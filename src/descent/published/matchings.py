@@ -2,10 +2,12 @@
 
 A mean over settings is taken seed by seed (verdicts). Where models were trained apart, which seed of one stands
 beside which of another is free: the verdict has them in their order (parts.joined), and its interval is that of
-one matching of many. What others would say is told here. They decide no verdict.
+one matching of many. What others would say is told here, and what a mean says that needs none (unmatched).
+They decide no verdict.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +21,7 @@ from descent.analysis.verdicts import LEVEL, NARROW, NOT_TESTED, VERDICTS, Estim
 from descent.analysis.wording import signed
 from descent.published.markdown import anchor, listed, pipe
 from descent.published.parts import TRAINED_SEED
+from descent.published.unmatched import Unmatched
 
 TITLE = "Other matchings of seeds"
 MATCHINGS = 2000  # drawn
@@ -32,14 +35,18 @@ HEADER = (
     "narrower",
     "within what matters",
     "verdicts",
+    "plain mean, no matching",
+    "its verdict",
 )
 WORDS = (
-    "The models of these claims were trained apart, of unlike seeds, and a mean over settings is taken seed by "
-    "seed: which seed of one run stands beside which of another is free. The verdict has them in their order. "
-    f"Here are {MATCHINGS:,} others, drawn: the median of their estimates and of both ends of their 95 % "
-    "intervals; where 95 % of their estimates lie; how many have a narrower interval than the verdict's; of how "
-    "many the 90 % interval lies within what matters (of a price: ends below it); and what the verdict would be, "
-    "corrected for six claims with the others as they are."
+    "The models of these claims were trained apart, of unlike seeds, and a mean over settings is taken seed "
+    "by seed: which seed of one run stands beside which of another is free. The verdict has them in their "
+    f"order. Here are {MATCHINGS:,} others, drawn: the median of their estimates and of both ends of their 95 % "
+    "intervals; where 95 % of their estimates lie; how many have a narrower interval than the verdict's; of "
+    "how many the 90 % interval lies within what matters (of a price: ends below it); and what the verdict "
+    "would be, corrected for six claims with the others as they are. Last the plain mean over all settings, "
+    "each run's seeds by themselves, which needs no matching, with its 95 % interval (Welch's t, and of "
+    "items) and the verdict by its t. All of it was worked out after the verdicts were known, and decides none."
 )
 
 
@@ -49,7 +56,8 @@ def table(pairs: pd.DataFrame, facts: pd.DataFrame, card: pd.DataFrame) -> pd.Da
     Columns: `claim`; `statement`; `unit`; its `verdict`; of the matchings the medians of `estimate`, `low` and
     `high` (LEVEL), and between which two values 95 % of the estimates lie, `least` and `most`; `narrower`, the
     share of them with a narrower interval than the verdict's; `within`, that of those whose NARROW interval lies
-    within the effect, of a cost below it; the numbers of the verdict, `<column>_told`; and a column a verdict, its
+    within the effect, of a cost below it; the numbers of the verdict, `<column>_told`, and of the mean that needs
+    no matching, `<column>_plain`, with what it would be judged, `verdict_plain`; and a column a verdict, its
     share.
 
     Args:
@@ -70,12 +78,12 @@ def markdown(found: pd.DataFrame) -> str:
     rows = []
     for row in found.to_dict("records"):
         shares = [f"{100 * row[verdict]:.0f} % {verdict}" for verdict in VERDICTS if row[verdict] > 0]
-        told, others = (
-            _interval([row[f"{name}{of}"] for name in ("estimate", "low", "high")]) for of in ("_told", "")
-        )
+        told, others, plain = (_interval(row, of) for of in ("_told", "", "_plain"))
         spread = f"{signed(100 * row['least'], 2)} to {signed(100 * row['most'], 2)}"
         narrower, within = (f"{100 * row[name]:.1f} %" for name in ("narrower", "within"))
-        rows.append([row["statement"], told, others, spread, narrower, within, listed(shares)])
+        rows.append(
+            [row["statement"], told, others, spread, narrower, within, listed(shares), plain, row["verdict_plain"]]
+        )
     return f"{WORDS}\n\n{pipe(HEADER, rows)}" if rows else ""
 
 
@@ -91,10 +99,12 @@ def sentence(found: pd.DataFrame, page: str) -> str:
         own = row["verdict"]
         if row[own] < MOST:
             rest = [f"{100 * row[word]:.0f} % *{word}*" for word in VERDICTS if row[word] > 0 and word != own]
+            plain = _interval(row, "_plain").replace("+", "")
             said.append(
                 f"**{CLAIMS[row['claim']].short}: *{own}* hangs on which seeds of models trained apart stand "
                 f"beside which.** {others} {100 * row[own]:.0f} % keep it, and {listed(rest)} would be told; the "
-                f"90 % interval lies within what matters in {100 * row['within']:.0f} %."
+                f"90 % interval lies within what matters in {100 * row['within']:.0f} %. A plain mean over "
+                f"settings needs no matching: {plain} {row['unit']}, *{row['verdict_plain']}*."
             )
     return " ".join(said)
 
@@ -115,9 +125,13 @@ def _row(own: pd.DataFrame, items: int, row: dict[str, object], card: pd.DataFra
     found = Estimate.of(_rematched(effects, parts), items)
     low, high = found.interval(LEVEL)
     least, _, most = np.quantile(found.value, MIDDLE)
-    shares = pd.Series(_decided(found, row, card)).value_counts(normalize=True)
+    null = float(str(row["effect"])) if row["kind"] == "cost" else 0.0
+    p = np.maximum(found.p(null), verdicts.sign_flip(found.by_seed - null))
+    shares = pd.Series(_decided(found, p, row, card)).value_counts(normalize=True)
     medians = {"estimate": np.median(found.value), "low": np.median(low), "high": np.median(high)}
     told = {f"{name}_told": float(str(row[name])) for name in medians}
+    without = Unmatched.over(effects, list(parts), items)
+    plain = dict(zip([f"{name}_plain" for name in medians], without.numbers(), strict=True))
     narrower = (high - low < told["high_told"] - told["low_told"]).mean()
     same = {name: row[name] for name in ("claim", "statement", "unit", "verdict")}
     low90, high90 = found.interval(NARROW)
@@ -126,6 +140,8 @@ def _row(own: pd.DataFrame, items: int, row: dict[str, object], card: pd.DataFra
         same
         | told
         | medians
+        | plain
+        | {"verdict_plain": _decided(without, without.p(null), row, card).item()}
         | {"least": least, "most": most, "narrower": narrower, "within": within.mean()}
         | {verdict: float(shares.get(verdict, 0.0)) for verdict in VERDICTS}
     )
@@ -140,29 +156,26 @@ def _rematched(
     means = []
     for _ in range(MATCHINGS):
         shuffled = effects.copy()
-        for part in sorted(set(parts)):
+        for part in dict.fromkeys(parts):  # in the order of the settings, not of the names of runs
             of_part = parts == part
             shuffled[of_part] = effects[of_part][:, draw.permutation(effects.shape[1])]
         means.append(verdicts.trimmed(shuffled))
     return np.stack(means)
 
 
-def _decided(found: Estimate, row: dict[str, object], card: pd.DataFrame) -> np.ndarray:
-    """The verdict of each matching: the protocol's, with Holm's p among the primary claims as they are."""
-    effect = float(str(row["effect"]))
-    null = effect if row["kind"] == "cost" else 0.0
-    p = np.maximum(found.p(null), verdicts.sign_flip(found.by_seed - null))
+def _decided(found: Estimate, p: np.ndarray, row: dict[str, object], card: pd.DataFrame) -> np.ndarray:
+    """The verdict of each estimate: the protocol's, with Holm's p among the primary claims as they are."""
+    effect, p = float(str(row["effect"])), np.atleast_1d(p)
     others = card[(card["group"] == "primary") & (card["claim"] != row["claim"])]
     family = np.maximum(others["p"], others["p_exact"]).where(others["verdict"] != NOT_TESTED)
     beside = np.broadcast_to(family.to_numpy(float), (len(p), len(family)))
     (low, high), (low90, high90) = (found.interval(level) for level in (LEVEL, NARROW))
     numbers = {"estimate": found.value, "low": low, "high": high, "low90": low90, "high90": high90}
     p_holm = verdicts.holm(np.column_stack([p, beside]))[:, 0]
-    return verdicts.decide(
-        pd.DataFrame(numbers | {"p_holm": p_holm}).assign(kind=row["kind"], effect=effect, why="")
-    )
+    told = {name: np.atleast_1d(of) for name, of in numbers.items()}
+    return verdicts.decide(pd.DataFrame(told | {"p_holm": p_holm}).assign(kind=row["kind"], effect=effect, why=""))
 
 
-def _interval(ends: list[float]) -> str:
-    told, low, high = (signed(100 * number, 2) for number in ends)
+def _interval(row: dict[Hashable, Any], of: str) -> str:
+    told, low, high = (signed(100 * row[f"{name}{of}"], 2) for name in ("estimate", "low", "high"))
     return f"{told} ({low} to {high})"
