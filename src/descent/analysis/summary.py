@@ -1,6 +1,6 @@
 """From the results table to one row per trained cell, and the depth to show."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import pandas as pd
 
@@ -9,6 +9,7 @@ from descent.analysis.lost import truth
 from descent.analysis.select import (
     TRAINED,
     at_eps,
+    average,
     check_named,
     in_distribution,
     last_layer,
@@ -62,7 +63,7 @@ def cells_table(results: pd.DataFrame, params: Params) -> pd.DataFrame:
         "validation_loss": mean(last_layer(losses)),
         **{f"worst_violation{on}": _largest(select(rows, metric="violation")) for on, rows in verdicts.items()},
         **{f"feasible{on}": mean(select(rows, metric="feasible")) for on, rows in verdicts.items()},
-        **{name: mean(select(known, metric=name)) for name in ("diverged", "epoch", *TRAINING)},
+        **_by_metric(known, ("diverged", "epoch", *TRAINING)),
         "descending": _descending(losses, first_constrained(known)),
         **accuracy_columns(known, params),
     }
@@ -131,6 +132,12 @@ def sound(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     cells = cells_table(rows, params)
     lost = pd.MultiIndex.from_frame(cells.loc[truth(cells["diverged"]), PAIR])
     return rows[~pd.MultiIndex.from_frame(rows[PAIR]).isin(lost)]
+
+
+def _by_metric(known: pd.DataFrame, metrics: Sequence[str]) -> dict[Hashable, pd.Series]:
+    """The mean value of each of these, by CELL, in one pass over the rows."""
+    told = average(known[known["metric"].isin(metrics)], [*CELL, "metric"]).unstack("metric")
+    return dict(told.reindex(columns=list(metrics)).items())
 
 
 def _quality(known: pd.DataFrame, params: Params) -> dict[str, pd.Series]:

@@ -73,10 +73,11 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     rows = -(-len(shown) // columns)
     figure, grid = style.panels(rows, columns, style.TEXT, 0.7 + 1.75 * rows)
     every = [axes for line in grid for axes in line]
+    cells = cells_table(results, params)
     for panel, axes in zip(shown, every, strict=False):
         stage = "evaluate_studies" if panel.experiment in params.studies else f"evaluate_{panel.task}"
         setting = {name: getattr(panel, name) for name in ("experiment", "dataset", "model", "eps")}
-        _draw(axes, panel, curves.required(results, stage, **setting), params)
+        _draw(axes, panel, curves.required(results, stage, **setting), select(cells, **setting), params)
     for axes in every[len(shown) :]:
         axes.set_axis_off()
     words = {"within 5 % or one point of the last layer": NEAR, "trained with so few layers": SHALLOW}
@@ -112,9 +113,8 @@ def noises(params: Params, task: str) -> list[float]:
     return sorted(levels, reverse=True)
 
 
-def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, params: Params) -> None:
+def _draw(axes: Axes, panel: Panel, rows: pd.DataFrame, cells: pd.DataFrame, params: Params) -> None:
     metric, words, tolerance = MEASURES[panel.task]
-    cells = cells_table(rows, params)
     if panel.experiment == "text" and seeds_are_trials(params):
         best = best_trial(cells, params)[["arm", "layers", "seed"]]
         rows, cells = rows.merge(best), cells.merge(best)

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from descent import components
-from descent.analysis.select import TRAINED, average, measured, select
+from descent.analysis.select import CELL, TRAINED, average, measured, select
 from descent.analysis.summary import cells_table
 from descent.analysis.tails import tail
 from descent.cells import headline
@@ -75,10 +75,11 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         return figure
     shape = (len(shown), len(HEADS), style.TEXT, 0.8 + 1.35 * len(shown))
     figure, grid = style.panels(*shape, sharex="row")
+    trained = cells_table(pd.concat(shown.values()), params)
     for line, ((_, model), cell) in zip(grid, shown.items(), strict=True):
         panels = dict(zip(HEADS, line, strict=True))
         _draw_baseline(panels["loss"], _twin(results, cell, params), style.color(params.comparison.baseline))
-        _draw_model(panels, cell, params)
+        _draw_model(panels, cell, trained.merge(cell[CELL].drop_duplicates()).iloc[0], params)
         line[0].set_ylabel(_title(model, cell, params))
     for axes, head in zip(grid[0], HEADS.values(), strict=True):
         axes.set_title(head, pad=13)
@@ -125,10 +126,9 @@ def _draw_baseline(axes: Axes, rows: pd.DataFrame, color: str) -> None:
     axes.plot(last.index, last, color=color, marker="o" if len(last) == 1 else None, **BASELINE)
 
 
-def _draw_model(panels: dict[str, Axes], rows: pd.DataFrame, params: Params) -> None:
+def _draw_model(panels: dict[str, Axes], rows: pd.DataFrame, cell: pd.Series, params: Params) -> None:
     known = measured(rows)
     tables = {name: average(select(known, metric=f"{name}_epoch"), ["bin", "layer"]).unstack() for name in HEADS}
-    cell = cells_table(rows, params).iloc[0]
     last = int(tables["loss"].index.max())
     objective = params.objective(cell["arm"], cell["dataset"], cell["model"])
     for name, axes in panels.items():
