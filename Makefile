@@ -15,7 +15,7 @@ export PYTHONPATH :=
 export SHELL
 export LOGNAME ?= $(shell id -u)
 
-.PHONY: help setup repro whole-lock models video texts studies studied transferred drawings collected beyond drawn denoise complete test test-all lint format publish evidence programme estimate bench check-store prune-store clean-store faults audit
+.PHONY: help setup repro whole-lock models video texts studies drawings collected beyond drawn denoise complete test test-all lint format publish evidence programme estimate bench check-store prune-store clean-store faults audit
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -63,13 +63,8 @@ video: setup
 texts: setup
 	@$(ITEMS) download_text preprocess_text download_lm preprocess_lm train_text train_lm evaluate_text evaluate_lm
 
-studies: studied transferred
-
-studied: setup
-	@$(ITEMS) train_studies evaluate_studies
-
-transferred: setup
-	@$(ITEMS) evaluate_transfer
+studies: setup
+	@$(ITEMS) train_studies evaluate_studies evaluate_transfer
 
 drawings: beyond drawn
 

@@ -9,6 +9,7 @@ import pytest
 from descent import config
 from descent.analysis import paper_tables
 from descent.analysis.select import select
+from descent.analysis.verdicts import LEVEL, exact_share
 from descent.analysis.wording import signed
 from descent.published import files, parts, programme
 from tests.newcomer import readme
@@ -44,6 +45,20 @@ def test_the_models_that_descend_and_hold_are_those_of_the_page(bullets: str, pa
     assert f"**{every} of {every} constrained models**" in page
     (none,) = re.findall(r"; none of (\d+) \(", page)
     assert f"none of {none} (" in bullets
+
+
+def test_what_is_said_of_the_claims_on_descent_is_their_row_of_the_page(bullets: str, page: str) -> None:
+    rows = {line.split(" | ")[0]: line for line in page.splitlines() if "falls at every layer | " in line}
+    said = re.search(
+        r"it holds in (\d+) of \1 on video and (\d+) of \2 on texts, which reads \*cannot tell\*", bullets
+    )
+    for task, settings in zip(("Video", "Text"), said.groups(), strict=True):
+        row = rows[f"| {task}: the loss of constrained models falls at every layer"]
+        assert "| 100 % (" in row and f"| {settings} settings, 8 seeds | **cannot tell** |" in row
+    first = next(n for n in range(1, 99) if exact_share(n, n, LEVEL)[0] > 0.9)
+    assert f"more than 90 % takes {first} settings to tell" in bullets
+    plain = [line for line in page.splitlines() if "unconstrained models does not fall at every layer" in line]
+    assert ["not reproduced" in line for line in plain] == [True, False] and "**cannot tell**" in plain[1]
 
 
 def test_where_the_gain_turns_and_how_far_it_goes_is_that_of_the_page(bullets: str, page: str) -> None:

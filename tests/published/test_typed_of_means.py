@@ -120,10 +120,18 @@ def test_what_is_said_of_the_price_on_texts_is_what_matchings_and_models_tell(
 ) -> None:
     card = scorecard.judged(*joined)
     price = matchings.table(*joined, card).set_index("claim").loc["text_cost"]
-    words = f"its verdict is that of {100 * price['reproduced']:.0f} % of the ways to match their seeds"
+    words = f"which they are in {100 * price['reproduced']:.0f} % of the ways to match them"
     assert words in first_screen and price["within"] == 1, "and below half a point in each of them"
+    own = _of_texts(joined, "text_cost")[1][:, :, 0]
+    assert (100 * trimmed(own) < 0.5).all(), "in the verdict's"
+    left_out = (own.argmax(axis=0) == 2).sum()
+    assert left_out == 4 and "in each seed, in four of eight UT with four layers." in first_screen
+    told = re.search(r"of UT with four layers alone (.*?)\)", first_screen)[1]
+    four = joined[0].query("claim == 'text_cost' and model == 'ut_text' and layers == 4")
+    alone = scorecard.judged(four, joined[1]).set_index("claim").loc["text_cost", BOUNDS]
+    assert numbers(told) == pytest.approx([*(100 * alone.astype(float))], abs=0.051)
     models = scorecard.by_model(*joined).query("claim == 'text_cost' and why == ''")
-    assert len(models) == 3 and "below half a point in all of them), and of no model by itself" in first_screen
+    assert len(models) == 3 and "in all of them). No model says so by itself" in first_screen
     for model in models["model"]:
         facts = joined[1].assign(why=joined[1]["why"].mask(joined[1]["model"] != model, "left out"))
         assert scorecard.judged(joined[0], facts).set_index("claim").loc["text_cost", "verdict"] != "reproduced"
@@ -169,6 +177,11 @@ def test_what_distilbert_loses_at_one_rate_is_worked_out_from_its_cells(
     instead = [_instead(joined, gain.to_numpy()) for gain in alone]
     said = re.search(r"with either in its place, the gain on texts is (.*?) points for", findings)[1]
     assert numbers(said) == pytest.approx([100 * number for one in instead for number in one], abs=0.051)
+    exchanged = (right["constrained"]["0.002"] - right["unconstrained"]["0.001"]).to_numpy()
+    value, ends = student(exchanged)
+    said = re.search(r"and \.001 without, the gain is (.*?), in all eight seeds", findings)[1]
+    assert numbers(said) == pytest.approx([100 * number for number in (value, *ends)], abs=0.051)
+    assert (exchanged > 0).all() and f"it gains {100 * value:.1f}, in all eight seeds" in first_screen
     short = re.search(r"none that can be told \((.*?) at \.001, (.*?) at \.002;", first_screen)
     expected = [f"{100 * value:.1f}".replace("0.", ".") for value, _ in found]
     assert [*short.groups()] == expected
@@ -178,11 +191,15 @@ def test_what_distilbert_loses_at_one_rate_is_worked_out_from_its_cells(
 
 def _instead(joined: Joined, gain: np.ndarray) -> tuple[float, float, float]:
     """The gain on texts with this one of DistilBERT's: mean and Student's interval of the trimmed mean by seed."""
-    pairs, facts = joined
-    passing = grounds.passing(facts[facts["claim"] == "text_ood"])
-    own = preconditions.common(grounds.left_in(pairs[pairs["claim"] == "text_ood"], passing))
-    settings, effects = scorecard.scores(own)
+    settings, effects = _of_texts(joined, "text_ood")
     effects = effects.copy()
     effects[(settings["model"] == "distilbert").to_numpy(), :, 0] = gain
     value, ends = student(trimmed(effects[:, :, 0]))
     return value, *ends
+
+
+def _of_texts(joined: Joined, claim: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """The settings that a claim is judged on, and their effects."""
+    pairs, facts = joined
+    passing = grounds.passing(facts[facts["claim"] == claim])
+    return scorecard.scores(preconditions.common(grounds.left_in(pairs[pairs["claim"] == claim], passing)))

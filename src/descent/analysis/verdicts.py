@@ -14,10 +14,12 @@ the J test items, b = 0 being the test set itself. All settings are scored on th
 A holds what seeds move, B what items move. What an item does to one seed alone is in both, and C takes it out
 once: these are the mean squares of two crossed random factors, (MS_seed + MS_item - MS_rest) / (K J), and df is
 Satterthwaite's, with what R resamples leave open of a variance. The simpler A + B with K - 1 degrees of freedom
-covers 95 % where seeds alone move, but 97-99 % where items do, and 99.8 % where both act only together: it is too
-wide. This one covers 94-96.5 % in all of these for K = 6 and 8 and J = 20 to 200 (simulated in the tests), and is
-widest where seeds and items act only together and J is 20. The trimmed mean is treated as linear in the items.
-Where data sets have different numbers of items, J is the smallest, which is a little wide as well.
+covers 95 % where seeds alone move, but 97-99 % where items do, and 99.8 % where both act only together: it is
+too wide. This one covers 94-96.5 % in all of these for K = 6 and 8 and J = 20 to 200 (simulated in the tests),
+and is widest where seeds and items act only together and J is 20. (B is a lower bound of var m in expectation as
+A is, but A alone is the floor: of a draw in which A is by chance far below C the interval is too narrow.) The
+trimmed mean is treated as linear in the items. Where data sets have different numbers of items, J is the
+smallest, which is a little wide as well.
 """
 
 from collections.abc import Mapping

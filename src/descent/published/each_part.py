@@ -45,8 +45,8 @@ def by_rate(folders: Sequence[Path], params: Params) -> str:
     are feasible on validation data, a row for each rate of the studies that runs have published; empty where none
     has."""
     rows = [row for folder in folders for row in _at_one_rate(folder, params)]
-    header = ["run", "model", "learning rate of both arms", "gain out of distribution, 95 %", "feasible"]
-    return f"Exploratory.\n\n{pipe(header, rows)}" if rows else ""
+    header = ["run", "model", "learning rate of both arms", "gain out of distribution", "95 %", "feasible"]
+    return f"Exploratory; intervals over seeds alone.\n\n{pipe(header, rows)}" if rows else ""
 
 
 def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
@@ -129,6 +129,6 @@ def _at_one_rate(folder: Path, params: Params) -> Iterator[list[str]]:
         held = ours.astype({"feasible": float}).groupby(ours["varied"].astype(float))["feasible"]
         for row in rows.itertuples():
             rate = float(row.varied)
-            ends = " to ".join(written(end, unit) for end in (row.gain_out_low, row.gain_out_high))
+            gain, *ends = (written(end, unit) for end in (row.gain_out, row.gain_out_low, row.gain_out_high))
             feasible = f"{held.sum()[rate]:.0f} of {held.size()[rate]}"
-            yield [linked(folder), params.label(study.model), f"{rate:g}", ends, feasible]
+            yield [linked(folder), params.label(study.model), f"{rate:g}", gain, " to ".join(ends), feasible]

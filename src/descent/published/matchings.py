@@ -39,14 +39,15 @@ HEADER = (
     "its verdict",
 )
 WORDS = (
-    "The models of these claims were trained apart, of unlike seeds, and a mean over settings is taken seed "
-    "by seed: which seed of one run stands beside which of another is free. The verdict has them in their "
+    "The models of these claims were trained apart, not all of the same seeds, and a mean over settings is taken "
+    "seed by seed: which seed of one run stands beside which of another is free. The verdict has them in their "
     f"order. Here are {MATCHINGS:,} others, drawn: the median of their estimates and of both ends of their 95 % "
     "intervals; where 95 % of their estimates lie; how many have a narrower interval than the verdict's; of "
     "how many the 90 % interval lies within what matters (of a price: ends below it); and what the verdict "
     "would be, corrected for six claims with the others as they are. Last the plain mean over all settings, "
-    "each run's seeds by themselves, which needs no matching, with its 95 % interval (Welch's t, and of "
-    "items) and the verdict by its t. All of it was worked out after the verdicts were known, and decides none."
+    "each run's seeds by themselves, which needs no matching, with its 95 % interval (Welch's t; what "
+    "items do is added where it adds anything) and the verdict by its t, without the flips of signs that the "
+    "protocol asks for too. All of it was worked out after the verdicts were known, and decides none."
 )
 
 
@@ -57,8 +58,9 @@ def table(pairs: pd.DataFrame, facts: pd.DataFrame, card: pd.DataFrame) -> pd.Da
     `high` (LEVEL), and between which two values 95 % of the estimates lie, `least` and `most`; `narrower`, the
     share of them with a narrower interval than the verdict's; `within`, that of those whose NARROW interval lies
     within the effect, of a cost below it; the numbers of the verdict, `<column>_told`, and of the mean that needs
-    no matching, `<column>_plain`, with what it would be judged, `verdict_plain`; and a column a verdict, its
-    share.
+    no matching, `<column>_plain`, with its corrected `p_plain` and what it would be judged, `verdict_plain`;
+    `low_items` and `high_items`, the verdict's interval with what items do (B of `verdicts`) for a floor of its
+    variance, NaN where it lies above; and a column a verdict, its share.
 
     Args:
         pairs, facts: as parts.joined gives them.
@@ -84,7 +86,8 @@ def markdown(found: pd.DataFrame) -> str:
         rows.append(
             [row["statement"], told, others, spread, narrower, within, listed(shares), plain, row["verdict_plain"]]
         )
-    return f"{WORDS}\n\n{pipe(HEADER, rows)}" if rows else ""
+    narrow = [f"*{row['statement']}*. {words}" for row in found.to_dict("records") if (words := _narrow(row))]
+    return "\n\n".join([WORDS, pipe(HEADER, rows), *narrow]) if rows else ""
 
 
 def sentence(found: pd.DataFrame, page: str) -> str:
@@ -101,10 +104,11 @@ def sentence(found: pd.DataFrame, page: str) -> str:
             rest = [f"{100 * row[word]:.0f} % *{word}*" for word in VERDICTS if row[word] > 0 and word != own]
             plain = _interval(row, "_plain").replace("+", "")
             said.append(
-                f"**{CLAIMS[row['claim']].short}: *{own}* hangs on which seeds of models trained apart stand "
-                f"beside which.** {others} {100 * row[own]:.0f} % keep it, and {listed(rest)} would be told; the "
-                f"90 % interval lies within what matters in {100 * row['within']:.0f} %. A plain mean over "
-                f"settings needs no matching: {plain} {row['unit']}, *{row['verdict_plain']}*."
+                f"**{CLAIMS[row['claim']].short}: that it is *{own}* hangs on how the seeds of models trained "
+                f"apart are paired.** {others} {100 * row[own]:.0f} % give *{own}* and {listed(rest)}; the 90 % "
+                f"interval lies within what matters in {100 * row['within']:.0f} %. A plain mean over settings "
+                f"needs no matching: {plain} {row['unit']}, with a corrected p of {row['p_plain']:.2g} "
+                f"*{row['verdict_plain']}*. {_narrow(row)}".strip()
             )
     return " ".join(said)
 
@@ -127,10 +131,13 @@ def _row(own: pd.DataFrame, items: int, row: dict[str, object], card: pd.DataFra
     least, _, most = np.quantile(found.value, MIDDLE)
     null = float(str(row["effect"])) if row["kind"] == "cost" else 0.0
     p = np.maximum(found.p(null), verdicts.sign_flip(found.by_seed - null))
-    shares = pd.Series(_decided(found, p, row, card)).value_counts(normalize=True)
+    shares = pd.Series(_decided(found, _corrected(p, card, str(row["claim"])), row)).value_counts(normalize=True)
     medians = {"estimate": np.median(found.value), "low": np.median(low), "high": np.median(high)}
     told = {f"{name}_told": float(str(row[name])) for name in medians}
     without = Unmatched.over(effects, list(parts), items)
+    alone = _corrected(without.p(null), card, str(row["claim"]))
+    own = Estimate.of(verdicts.trimmed(effects), items)
+    floor = verdicts.half_width(np.sqrt(own.items), own.seeds) if own.items > own.error**2 else np.nan
     plain = dict(zip([f"{name}_plain" for name in medians], without.numbers(), strict=True))
     narrower = (high - low < told["high_told"] - told["low_told"]).mean()
     same = {name: row[name] for name in ("claim", "statement", "unit", "verdict")}
@@ -141,7 +148,8 @@ def _row(own: pd.DataFrame, items: int, row: dict[str, object], card: pd.DataFra
         | told
         | medians
         | plain
-        | {"verdict_plain": _decided(without, without.p(null), row, card).item()}
+        | {"p_plain": alone.item(), "verdict_plain": _decided(without, alone, row).item()}
+        | {"low_items": float(own.value - floor), "high_items": float(own.value + floor)}
         | {"least": least, "most": most, "narrower": narrower, "within": within.mean()}
         | {verdict: float(shares.get(verdict, 0.0)) for verdict in VERDICTS}
     )
@@ -163,17 +171,32 @@ def _rematched(
     return np.stack(means)
 
 
-def _decided(found: Estimate, p: np.ndarray, row: dict[str, object], card: pd.DataFrame) -> np.ndarray:
-    """The verdict of each estimate: the protocol's, with Holm's p among the primary claims as they are."""
-    effect, p = float(str(row["effect"])), np.atleast_1d(p)
-    others = card[(card["group"] == "primary") & (card["claim"] != row["claim"])]
+def _corrected(p: np.ndarray, card: pd.DataFrame, claim: str) -> Float[np.ndarray, " estimates"]:
+    """Holm's p of each of these among the other primary claims as they are."""
+    others = card[(card["group"] == "primary") & (card["claim"] != claim)]
     family = np.maximum(others["p"], others["p_exact"]).where(others["verdict"] != NOT_TESTED)
-    beside = np.broadcast_to(family.to_numpy(float), (len(p), len(family)))
+    beside = np.broadcast_to(family.to_numpy(float), (p.size, len(family)))
+    return verdicts.holm(np.column_stack([np.atleast_1d(p), beside]))[:, 0]
+
+
+def _decided(found: Estimate, p_holm: np.ndarray, row: dict[str, object]) -> np.ndarray:
+    """The verdict of each estimate, by the protocol's rule."""
     (low, high), (low90, high90) = (found.interval(level) for level in (LEVEL, NARROW))
     numbers = {"estimate": found.value, "low": low, "high": high, "low90": low90, "high90": high90}
-    p_holm = verdicts.holm(np.column_stack([p, beside]))[:, 0]
-    told = {name: np.atleast_1d(of) for name, of in numbers.items()}
-    return verdicts.decide(pd.DataFrame(told | {"p_holm": p_holm}).assign(kind=row["kind"], effect=effect, why=""))
+    told = pd.DataFrame({name: np.atleast_1d(of) for name, of in numbers.items()})
+    return verdicts.decide(told.assign(p_holm=p_holm, kind=row["kind"], effect=float(str(row["effect"])), why=""))
+
+
+def _narrow(row: dict[Hashable, Any]) -> str:
+    """That the verdict's interval is narrower than what items alone allow, where it is."""
+    if np.isnan(row["low_items"]):
+        return ""
+    low, high = (signed(100 * row[f"{end}_items"], 2).removeprefix("+") for end in ("low", "high"))
+    return (
+        "The interval of the verdict is narrower than test items alone allow, as the seeds in their order happen "
+        "to differ less than items make single seeds differ; with what items do for a floor it is "
+        f"{low} to {high}."
+    )
 
 
 def _interval(row: dict[Hashable, Any], of: str) -> str:

@@ -40,17 +40,23 @@ SEEN = (
     "the primary claims: effects with 95 % intervals in multiples of what matters, and those of the paper's tables"
 )
 MODELS = "the primary claims and each of their models: estimates with 95 % intervals, and the paper's values"
+CAPTION = (
+    "*Each line: an effect and its 95 % interval in multiples of what matters; right is better, so a price is "
+    "drawn to the left; diamond: from the paper's tables.* In the table a gain is positive where constrained "
+    "training is better, a price where it is worse; in brackets the 95 % interval; *matters*: the smallest gain "
+    "of interest, or the largest price that counts as small, fixed before the runs. Of *equal capacity* are two "
+    "models with equally many weights."
+)
 BRIEF = (
-    "A gain is positive where constrained training is better, a price where it is worse (in the picture it is "
-    "drawn to the left). Of errors both are 100 ln of their ratio, in %. In brackets: the 95 % interval over "
-    "seeds and test items (of video blocks of frames of few clips, so that nothing is said of other scenes). "
-    "Points are of accuracy. A mean over more than three settings is trimmed: without the largest and smallest "
-    "quarter. *In its tables*: the same mean of the paper's UT, over all test noise. *Matters*: fixed before the "
-    "runs. The verdict is the first that fits. *Reproduced*: the interval of a gain lies above zero and its "
-    "estimate reaches what matters, or the 90 % one of a price lies below what matters. *No effect of interest*: "
-    "a gain's whole 90 % interval is within what matters, up and down. *Reversed*: a gain's interval lies below "
-    "zero. *Not reproduced*: a price's lies above what matters. *Cannot tell*: all else. *No effect of "
-    "interest* and *cannot tell* apart, each asks for p < .05 too, after a correction for six claims."
+    "Of errors gain and price are 100 ln of their ratio, in %. Intervals are over seeds and test items (of "
+    "video blocks of frames of few clips, so that nothing is said of other scenes). Points are of accuracy. A "
+    "mean over more than three settings is trimmed: without the largest and smallest quarter. *In its tables*: "
+    "the same mean of the paper's UT, over all test noise. The verdict is the first that fits. *Reproduced*: "
+    "the interval of a gain lies above zero and its estimate reaches what matters, or the 90 % one of a price "
+    "lies below what matters. *No effect of interest*: a gain's whole 90 % interval is within what matters, up "
+    "and down. *Reversed*: a gain's interval lies below zero. *Not reproduced*: a price's lies above what "
+    "matters. *Cannot tell*: all else. *No effect of interest* and *cannot tell* apart, each asks for p < .05 "
+    "too, after a correction for six claims."
 )
 FOLDED = "<details><summary>How to read it</summary>\n\n{}\n\n</details>"
 FEW = (
@@ -116,6 +122,7 @@ def first_screen(told: Verdicts, matched: str) -> str:
     paragraphs = [
         _outcome(primary),
         f"![{SEEN}]({place}/fig_verdicts.png)",
+        CAPTION,
         judged.brief(primary.assign(why=_short(primary, told.own, f"{place}/{PARTS}", params))),
         matched,
         FOLDED.format(BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else "")),

@@ -11,8 +11,8 @@ averaged by themselves. With E_skb and J as in `verdicts`, and S settings of whi
     var m  max(A + B - C, A)
     df     (var m)^2 / (sum of A_p^2 / (K-1) + B^2 / j + sum of C_p^2 / ((K-1) j)), at least K - 1
 
-Where items move nothing this is Welch's t. No verdict is made of it: of a trimmed mean, which the protocol asks
-for, what is left out of one seed hangs on what stands beside it.
+Where items move nothing this is Welch's t. No verdict of the protocol is made of it, which asks for a trimmed
+mean: there what is left out of one seed hangs on what stands beside it.
 """
 
 from collections.abc import Hashable, Sequence

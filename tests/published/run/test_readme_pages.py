@@ -70,7 +70,7 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
 ) -> None:
     folder = tmp_path / "small-1"
     told = screen(params, card(), made_up, folder).split("\n\n")
-    outcome, picture, verdicts, summary, legend, end, scope = told
+    outcome, picture, caption, verdicts, summary, legend, end, scope = told
     assert outcome == (
         "**3 of the paper's claims were chosen before the runs; 1 is reproduced on real data.** The others: "
         "1 *cannot tell* and 1 *not tested*. Behind a claim stand 8 seeds and up to 27 settings (a setting is a "
@@ -82,7 +82,8 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert rows[0].startswith(f"| {CLAIMS['video_ood'].short} | ") and "; in its tables 5 % |" in rows[0]
     assert rows[0].endswith(" | 2.0 % (1.0 to 3.0) | 1 % | **reproduced** |")
     assert " | – | 1 point | **not tested**" in rows[2]  # noqa: RUF001
-    assert legend.startswith("A gain is positive") and "*Not tested*" in legend
+    assert "a gain is positive where" in caption
+    assert legend.startswith("Of errors gain and price") and "*Not tested*" in legend
     assert summary.startswith("<details>") and end == "</details>"
     run = f"[UCSD]({folder}/REPORT.md)"
     assert scope.startswith(f"Tested: UT on Avenue and {run}. ["), "what fails a precondition is not in it"
@@ -168,10 +169,10 @@ def test_gains_at_one_learning_rate_are_told_with_the_cells_that_hold(params: Pa
     folder.mkdir()
     row = {"study": "controls_rates_x", "arm": "constrained", "varied": 0.001}
     rows = [
-        row | {"gain_out_low": -0.01, "gain_out_high": 0.02},
-        row | {"varied": 0.004, "gain_out_low": 0.01, "gain_out_high": 0.03},
-        row | {"arm": "unconstrained", "gain_out_low": 0.0, "gain_out_high": 0.0},
-        row | {"study": "controls", "gain_out_low": 0.5, "gain_out_high": 0.6},
+        row | {"gain_out": 0.005, "gain_out_low": -0.01, "gain_out_high": 0.02},
+        row | {"varied": 0.004, "gain_out": 0.02, "gain_out_low": 0.01, "gain_out_high": 0.03},
+        row | {"arm": "unconstrained", "gain_out": 0.0, "gain_out_low": 0.0, "gain_out_high": 0.0},
+        row | {"study": "controls", "gain_out": 0.55, "gain_out_low": 0.5, "gain_out_high": 0.6},
     ]
     pd.DataFrame(rows).to_csv(folder / "controls.csv", index=False)
     held = [  # how many of three seeds are feasible
@@ -189,8 +190,8 @@ def test_gains_at_one_learning_rate_are_told_with_the_cells_that_hold(params: Pa
     (folder / "params.yaml").write_text(yaml.safe_dump(own))
     told = each_part.by_rate([folder], params)
     assert told.splitlines()[-2:] == [
-        "| [small-1](small-1/REPORT.md) | DistilBERT | 0.001 | -1 points to 2 points | 1 of 3 |",
-        "| [small-1](small-1/REPORT.md) | DistilBERT | 0.004 | 1 point to 3 points | 3 of 3 |",
+        "| [small-1](small-1/REPORT.md) | DistilBERT | 0.001 | 0.5 points | -1 points to 2 points | 1 of 3 |",
+        "| [small-1](small-1/REPORT.md) | DistilBERT | 0.004 | 2 points | 1 point to 3 points | 3 of 3 |",
     ]
 
 
