@@ -128,6 +128,20 @@ def test_the_mean_that_needs_no_matching_is_the_plain_one_and_judged_by_its_own_
     assert found["high_plain"].item() == pytest.approx(welch.high / 2)
 
 
+def test_an_interval_narrower_than_its_items_is_told_with_what_they_do_for_a_floor() -> None:
+    """What items do to one seed alone: A is zero, B and C are equal, and nothing is left of the variance."""
+    size, pairs = 0.0002, pairs_of(np.full((2, SEEDS), -0.02), [0, 1])
+    pairs["effect"] += np.where(pairs["seed"] == 0, size * pairs["resample"].map({0: 0, 1: 1, 2: -1}), 0)
+    found, card = table(pairs)
+    assert card["high"].item() == pytest.approx(-0.02), "as if items did nothing"
+    error = size / SEEDS * np.sqrt(2 * ITEMS / (ITEMS - 1))
+    high = -0.02 + stats.t.ppf(0.975, SEEDS - 1) * error
+    assert found["high_items"].item() == pytest.approx(high)
+    assert f"for a floor it is {2 * -2 - 100 * high:.2f} to {100 * high:.2f}." in matchings.markdown(found)
+    without, _ = table(pairs_of(draws(2), [0, 1]))
+    assert without["high_items"].isna().all() and "floor" not in matchings.markdown(without)
+
+
 def test_of_a_claim_that_was_not_tested_no_matching_has_a_verdict() -> None:
     found, card = table(pairs_of(draws(4), [0, 0, 1, 2]), why="too few seeds")
     assert card["verdict"].item() == NOT_TESTED

@@ -136,8 +136,6 @@ def _row(own: pd.DataFrame, items: int, row: dict[str, object], card: pd.DataFra
     told = {f"{name}_told": float(str(row[name])) for name in medians}
     without = Unmatched.over(effects, list(parts), items)
     alone = _corrected(without.p(null), card, str(row["claim"]))
-    own = Estimate.of(verdicts.trimmed(effects), items)
-    floor = verdicts.half_width(np.sqrt(own.items), own.seeds) if own.items > own.error**2 else np.nan
     plain = dict(zip([f"{name}_plain" for name in medians], without.numbers(), strict=True))
     narrower = (high - low < told["high_told"] - told["low_told"]).mean()
     same = {name: row[name] for name in ("claim", "statement", "unit", "verdict")}
@@ -149,10 +147,16 @@ def _row(own: pd.DataFrame, items: int, row: dict[str, object], card: pd.DataFra
         | medians
         | plain
         | {"p_plain": alone.item(), "verdict_plain": _decided(without, alone, row).item()}
-        | {"low_items": float(own.value - floor), "high_items": float(own.value + floor)}
+        | _floored(Estimate.of(verdicts.trimmed(effects), items))
         | {"least": least, "most": most, "narrower": narrower, "within": within.mean()}
         | {verdict: float(shares.get(verdict, 0.0)) for verdict in VERDICTS}
     )
+
+
+def _floored(told: Estimate) -> dict[str, float]:
+    """The verdict's interval with B for its variance where that is the larger: Student's, of K - 1."""
+    half = verdicts.half_width(np.sqrt(told.items), told.seeds) if told.items > told.error**2 else np.nan
+    return {"low_items": float(told.value - half), "high_items": float(told.value + half)}
 
 
 def _rematched(

@@ -49,9 +49,8 @@ class Unmatched(Estimate):
         """
         groups = [[part == own for part in parts] for own in dict.fromkeys(parts)]
         each = tuple(Estimate.of(effects[group].sum(axis=0) / len(effects), resampled) for group in groups)
-        whole = Estimate.of(
-            effects.mean(axis=0), resampled
-        )  # its value and B are the same of every order of seeds
+        # its value and B are the same of every order of the seeds
+        whole = Estimate.of(effects.mean(axis=0), resampled)
         between, both = (np.asarray(sum(getattr(own, name) for own in each)) for name in ("between", "both"))
         return cls(whole.by_seed, between, whole.items, both, resampled, whole.resamples, each)
 
