@@ -13,7 +13,17 @@ from descent.config import Params
 from descent.figures.beyond import fig_forest, fig_price
 from descent.figures.parts import style
 from descent.io.folders import write_text
-from descent.published import files, matchings, otherwise, parts, priced, readme_pages, runs_page
+from descent.published import (
+    files,
+    first_screen,
+    matchings,
+    otherwise,
+    page_behind,
+    parts,
+    priced,
+    runs_page,
+)
+from descent.published.told import PAGE, Verdicts
 
 CLAIMS, AVERAGES, FOREST, VERDICTS = "claims.csv", "sensitivity.csv", "fig_forest.png", "fig_verdicts.png"
 PRICES, PRICE = "price.csv", "fig_price.png"
@@ -73,9 +83,9 @@ def write(root: Path, params: Params) -> str | None:
     style.save(fig_forest.brief(card, params), root / VERDICTS)
     averages = sensitivity.table(pairs, facts)
     csv_files.write(root / AVERAGES, averages)
-    told = readme_pages.Verdicts(params, folders, others, card, models, averages, parts.counted(folders))
+    told = Verdicts(params, folders, others, card, models, averages, parts.counted(folders))
     matched = matchings.table(pairs, facts, card)
     solved = otherwise.sentence(found, runs_page.PAGE)
-    write_text(root / readme_pages.PARTS, readme_pages.behind(told, solved, matchings.markdown(matched)))
-    page = (root / readme_pages.PARTS).as_posix()
-    return readme_pages.first_screen(told, matchings.sentence(matched, page))
+    write_text(root / PAGE, page_behind.page(told, solved, matchings.markdown(matched)))
+    page = (root / PAGE).as_posix()
+    return first_screen.text(told, matchings.sentence(matched, page))

@@ -12,7 +12,8 @@ from descent.analysis.claims import CLAIMS
 from descent.analysis.summary import cells_table
 from descent.analysis.wording import UNKNOWN
 from descent.config import Params
-from descent.published import each_part, readme_pages, trained
+from descent.published import each_part, first_screen, page_behind, trained
+from descent.published.told import Verdicts
 from tests.fakes.cards import card
 from tests.fakes.results import fake_params
 from tests.fakes.runs import AVERAGES, MODELS, part
@@ -40,28 +41,26 @@ def verdicts_of(
     folder: Path,
     apart: Sequence[Path] = (),
     models: pd.DataFrame = MODELS,
-) -> readme_pages.Verdicts:
-    return readme_pages.Verdicts(
-        params, [folder], apart, rows, models, AVERAGES, cells_table(made_up, params).assign(part=0)
-    )
+) -> Verdicts:
+    return Verdicts(params, [folder], apart, rows, models, AVERAGES, cells_table(made_up, params).assign(part=0))
 
 
 def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     if not folder.exists():
         publish(folder)
-    return readme_pages.first_screen(verdicts_of(params, rows, made_up, folder), "")
+    return first_screen.text(verdicts_of(params, rows, made_up, folder), "")
 
 
 def behind(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     rows.to_csv(folder / "claims.csv")
-    return readme_pages.behind(verdicts_of(params, rows, made_up, folder), "solved", "matched")
+    return page_behind.page(verdicts_of(params, rows, made_up, folder), "solved", "matched")
 
 
 def test_claims_of_unlike_many_seeds_do_not_all_take_credit_for_the_most() -> None:
     alike = card().assign(seeds=16)
     tested = alike.index[alike["verdict"] != "not tested"]
     unlike = alike.assign(seeds=alike["seeds"].where(alike.index != tested[0], 8))
-    told = [readme_pages._outcome(own) for own in (alike, unlike)]
+    told = [first_screen._outcome(own) for own in (alike, unlike)]
     assert "stand 16 seeds and" in told[0] and "stand 8 to 16 seeds and" in told[1]
 
 
@@ -133,13 +132,13 @@ def test_what_is_behind_the_verdicts_says_how_they_were_solved_and_what_is_count
     hidden = part(told, "What their means hide").strip()
     assert hidden.splitlines()[-2] == "- solved"
     assert part(told, "The primary claims").strip().endswith("](fig_forest.png)")
-    assert readme_pages.UNCOUNTED not in told
+    assert page_behind.UNCOUNTED not in told
     (apart := tmp_path / "small-2").mkdir()
     (apart / "params.yaml").write_text((folder / "params.yaml").read_text())
     card().assign(verdict="not tested").to_csv(apart / "claims.csv")
     MODELS.to_csv(apart / "models.csv")
-    beside = readme_pages.behind(verdicts_of(params, card(), made_up, folder, apart=[apart]), "", "")
-    assert readme_pages.UNCOUNTED in part(beside, "Descent")
+    beside = page_behind.page(verdicts_of(params, card(), made_up, folder, apart=[apart]), "", "")
+    assert page_behind.UNCOUNTED in part(beside, "Descent")
 
 
 def test_a_margin_beyond_alpha_is_told_of_what_tested_claims_rest_on(
@@ -237,7 +236,7 @@ def test_a_claim_that_several_models_could_not_test_names_how_many_and_where_to_
     one = screen(params, rows, made_up, folder)
     assert "**not tested** (DUST failed; UT failed)" in one and "meets the preconditions" not in one
     both = MODELS.assign(why="failed")
-    several = readme_pages.first_screen(verdicts_of(params, rows, made_up, folder, models=both), "")
+    several = first_screen.text(verdicts_of(params, rows, made_up, folder, models=both), "")
     row = next(line for line in several.splitlines() if line.startswith(f"| {CLAIMS['video_ood'].short} |"))
     assert row.endswith(f"(none of its 2 models meets the preconditions, [why]({tmp_path}/README.md)) |")
     assert "meets the preconditions" not in screen(params, rows, made_up, folder), (

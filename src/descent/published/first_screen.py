@@ -1,0 +1,97 @@
+"""What the README begins with: the verdicts on the primary claims, in Markdown."""
+
+import pandas as pd
+
+from descent.analysis.keys import PLACE
+from descent.analysis.verdicts import NOT_TESTED, REPRODUCED, VERDICTS
+from descent.analysis.wording import number_of
+from descent.components import TASKS
+from descent.published import files, judged, sections
+from descent.published.markdown import listed
+from descent.published.told import PAGE, Verdicts
+
+SEEN = (
+    "the primary claims: effects with 95 % intervals in multiples of what matters, and those of the paper's tables"
+)
+CAPTION = (
+    "*Each line: an effect and its 95 % interval in multiples of what matters; right is better, so a price is "
+    "drawn to the left; diamond: from the paper's tables.* In the table a gain is positive where constrained "
+    "training is better, a price where it is worse; in brackets the 95 % interval; *matters*: the smallest gain "
+    "of interest, or the largest price that counts as small, fixed before the runs. Of *equal capacity* are two "
+    "models with equally many weights."
+)
+BRIEF = (
+    "Of errors gain and price are 100 ln of their ratio, in %. Intervals are over seeds and test items (of "
+    "video blocks of frames of few clips, so that nothing is said of other scenes). Points are of accuracy. A "
+    "mean over more than three settings is trimmed: without the largest and smallest quarter. *In its tables*: "
+    "the same mean of the paper's UT, over all test noise. The verdict is the first that fits. *Reproduced*: "
+    "the interval of a gain lies above zero and its estimate reaches what matters, or the 90 % one of a price "
+    "lies below what matters. *No effect of interest*: a gain's whole 90 % interval is within what matters, up "
+    "and down. *Reversed*: a gain's interval lies below zero. *Not reproduced*: a price's lies above what "
+    "matters. *Cannot tell*: all else. *No effect of interest* and *cannot tell* apart, each asks for p < .05 "
+    "too, after a correction for six claims."
+)
+FOLDED = "<details><summary>How to read it</summary>\n\n{}\n\n</details>"
+UNTESTED = "*Not tested*: a precondition that was fixed before the runs does not hold."
+
+
+def text(told: Verdicts, matched: str) -> str:
+    """How many primary claims are reproduced; a picture of them, the verdicts, how to read them, and the scope.
+
+    Args:
+        matched: which verdicts hang on how seeds are matched (matchings.sentence); empty for none.
+    """
+    primary, place = told.primary, told.folders[0].parent.as_posix()
+    paragraphs = [
+        _outcome(primary),
+        f"![{SEEN}]({place}/fig_verdicts.png)",
+        CAPTION,
+        judged.brief(told.brief(f"{place}/{PAGE}")),
+        matched,
+        FOLDED.format(BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else "")),
+        f"{_scope(told)} [What the verdicts rest on]({place}/{PAGE}): every model, data set, "
+        "setting and published run by itself, what the means hide, and what was left out; [how claims are "
+        f"judged]({place}/PROTOCOL.md).",
+    ]
+    return "\n\n".join(filter(None, paragraphs))
+
+
+def _outcome(primary: pd.DataFrame) -> str:
+    """How many of the paper's primary claims are reproduced, what became of the others, and from how much."""
+    tested = primary[primary["verdict"] != NOT_TESTED]
+    if tested.empty:
+        return (
+            f"**None of the paper's {len(primary)} primary claims could be tested on real data yet.** Below is "
+            "why, and what each model shows alone."
+        )
+    settings, most = (int(tested[name].max()) for name in ("settings", "seeds"))
+    seeds = str(most) if (fewest := int(tested["seeds"].min())) == most else f"{fewest} to {most}"
+    counts = tested["verdict"].value_counts()
+    reproduced = counts.get(REPRODUCED, 0)
+    be = "is" if reproduced == 1 else "are"
+    others = [f"{counts[verdict]} *{verdict}*" for verdict in VERDICTS[1:] if verdict in counts]
+    others += [f"{left} *{NOT_TESTED}*"] if (left := len(primary) - len(tested)) else []
+    rest = f" The others: {listed(others)}." if others else ""
+    return (
+        f"**{len(primary)} of the paper's claims were chosen before the runs; {reproduced or 'none'} {be} "
+        f"reproduced on real data.**{rest} Behind a claim stand {seeds} seeds and up to "
+        f"{number_of(settings, 'setting')} (a setting is a data set, a model and a depth, at one training noise)."
+    )
+
+
+def _scope(told: Verdicts) -> str:
+    """The models and data sets that the verdicts rest on, with the runs that trained them."""
+    grid = told.cells[told.cells["experiment"].isin(TASKS)]
+    part_of = grid.groupby(PLACE)["part"].first().to_dict()
+    sets: dict[str, list[str]] = {}
+    names: dict[str, str] = {}
+    for dataset, model in sorted(told.places_behind, key=lambda place: place[::-1]):
+        name = told.params.label(dataset)
+        if (part := part_of.get((dataset, model))) is not None:  # a claim may rest on a study alone
+            folder = told.folders[part]
+            name = f"[{name}]({folder.as_posix()}/REPORT.md)"
+        sets.setdefault(model, []).append(name)
+        whose = told.params if part is None else files.params(told.folders[part])
+        names[model] = sections.weighted(whose, model)
+    words = [f"{names[model]} on {listed(own)}" for model, own in sets.items()]
+    return f"Tested: {'; '.join(words)}." if words else ""
