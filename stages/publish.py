@@ -11,7 +11,8 @@ PICTURES = ("video/fig02_video_robustness.png", "beyond/fig_frames.png", "beyond
 
 
 def main() -> None:
-    """Copy what the README shows from the figures of the last run; of real data no picture of single inputs.
+    """Copy what the README shows from the figures of the last run; of real data no picture of single inputs, and
+    none of what that run left out.
 
     Raises:
         UserError: no run has made them.
@@ -19,17 +20,25 @@ def main() -> None:
     params = config.load(kept.OF_RESULTS)
     folder = Path("data/evidence") / params.profile
     folder.mkdir(parents=True, exist_ok=True)
-    pictures = [Path("figures") / name for name in PICTURES]
-    shown = [made for made in pictures if catalogue.may_be_published(catalogue.module(made.stem), params)]
+    pictures = {Path("figures") / name: _why_not(Path(name).stem, params) for name in PICTURES}
+    shown = [made for made, why in pictures.items() if not why]
     if missing := [str(made) for made in shown if not made.is_file()]:
         raise errors.UserError(f"{' and '.join(missing)} missing: run `make repro`")
-    for made in pictures:
-        if made not in shown:
-            print(f"{made}: not published, as it shows real data")
+    for made, why in pictures.items():
+        if why:
+            print(f"{made}: not published, as {why}")
             continue
         with atomic_file(folder / made.name) as partial:
             shutil.copyfile(made, partial)
         print(f"{folder / made.name}: published from profile {params.profile}")
+
+
+def _why_not(name: str, params: config.Params) -> str:
+    """Why a figure is not to be shown; empty where it may be."""
+    entry = catalogue.module(name)
+    if why := catalogue.left_out(entry, params):
+        return why
+    return "" if catalogue.may_be_published(entry, params) else "it shows real data"
 
 
 if __name__ == "__main__":

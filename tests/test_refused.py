@@ -154,6 +154,10 @@ def test_a_wrong_value_is_refused_with_its_path(tmp_path: Path, changes: dict, p
         ({"study.infeasible": {"beta": 1}}, "study.infeasible is not right:\n  beta: unknown key"),
         ({"study.infeasible": {"layers": 0}}, "layers: Input should be greater than or equal to 1"),
         ({"studies": ["plateau_ut"], "study.plateau_ut": HALF}, "plateau_ut: a plateau_* trains for twice the"),
+        (
+            {"studies": ["plateau_ut"], "study.plateau_ut.overrides": {"alpha": 0.3}},
+            "plateau_ut: a plateau_* trains what its task's grid does (P4): let it vary and override nothing",
+        ),
         ({"study.infeasible": {"times": 0}}, "times: Input should be greater than 0"),
         ({"study.infeasible": {"times": 1e308}}, "times: Input should be less than or equal to 1000"),
         (

@@ -10,7 +10,7 @@ from descent.errors import UserError
 from descent.io import core_yaml
 from descent.primal_dual.problem import Problem
 from descent.schema import Precision, validated
-from descent.study import CONTROLS, LONGER, TWICE, Study
+from descent.study import CONTROLS, Study, broken
 from descent.tasks.lm import schema as lm
 from descent.tasks.text import schema as text
 from descent.tasks.video import schema as video
@@ -213,8 +213,8 @@ class Params(Declared):
         task = self.task_of(study.model)
         if task != study.task:
             raise UserError(f"{where}: {study.model} is a model of {task}, not of {study.task}")
-        if name.startswith(LONGER) and study.times != TWICE:
-            raise UserError(f"{where}: a {LONGER}* trains for twice the epochs (P4): set times: 2, or rename it")
+        if promise := broken(name, study, self.comparison.arms):
+            raise UserError(f"{where}: {promise}, or rename it")
         if study.vary is not None and not study.values:
             none = f"profiles.{self.profile}.studies.{name} has no values"
             raise UserError(f"{where} varies {study.vary}, but {none}")

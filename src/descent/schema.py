@@ -93,7 +93,7 @@ class BudgetSection(TypedDict, total=False):
 
 
 class OneOf(Schema):
-    """Of the fields that a subclass names in CHOICES exactly one is given."""
+    """Of the fields that a subclass names in `choices` exactly one is given."""
 
     @model_validator(mode="after")
     def _exactly_one(self) -> "OneOf":

@@ -1,5 +1,6 @@
 """A study: one setting of a task, in which something of one arm's objective is varied, or what all arms share."""
 
+from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -104,6 +105,23 @@ class Study(Schema):
         if arm == self.arm:
             return self.variants()[varied]
         return {RATE: self.variants()[varied][RATE]} if self.vary == RATE else None
+
+
+def broken(name: str, study: Study, pair: Collection[str]) -> str:
+    """Which promise of its name a study breaks, and how to keep it; empty where it breaks none.
+
+    Args:
+        pair: the arms that are compared.
+    """
+    if name.startswith(LONGER) and study.times != TWICE:
+        return f"a {LONGER}* trains for twice the epochs (P4): set times: 2"
+    if name.startswith(LONGER) and not study.same_objectives:
+        return f"a {LONGER}* trains what its task's grid does (P4): let it vary and override nothing"
+    if name.startswith((RATES, SAME_RATE)) and study.vary != RATE:
+        return f"a {RATES}* or {SAME_RATE}* has every arm at each of several rates: set vary: {RATE}"
+    if name.startswith((SAME_RATE, READINGS)) and not {*pair} <= {study.arm, *study.beside}:
+        return f"a {SAME_RATE}* or {READINGS}* compares {' and '.join(pair)}: have both in arm and beside"
+    return ""
 
 
 def _without_model(values: dict[str, Any]) -> dict[str, Any]:

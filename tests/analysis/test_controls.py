@@ -71,6 +71,9 @@ def test_inflation_is_against_the_baseline_cell_of_the_same_seed(params: Params,
         change(results, 2.0 ** (5 - layer), **CELL, **losses, arm="replay", layer=layer)
         change(results, 1.0 if layer < 2 else 99.0, **CELL, **losses, arm="unconstrained", layer=layer)
     assert of_arm(results, params, "replay", 3)["inflation"] == pytest.approx(2 / 5)
+    lost = results.copy()
+    change(lost, 1.0, **CELL, arm="unconstrained", seed=3, metric="diverged")
+    assert np.isnan(of_arm(lost, params, "replay", 3)["inflation"]), "its baseline says nothing"
     change(results, 1.0, **CELL, arm="replay", seed=3, metric="diverged")
     assert np.isnan(of_arm(results, params, "replay", 3)["inflation"])
     assert np.isnan(of_arm(results, params, "unconstrained", 3)["inflation"])

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from descent import paths
 from descent.analysis import provenance
+from tests.fakes.results import fake_params
 
 
 def write_cell(place: Path, fingerprint: str, seconds: float, stack: int, device: str, finished: int) -> None:
@@ -15,19 +17,25 @@ def write_cell(place: Path, fingerprint: str, seconds: float, stack: int, device
     (place / "cell.json").write_text(json.dumps({"fingerprint": fingerprint, "made_by": made_by}))
 
 
-def test_cells_tell_devices_days_and_seconds_and_shared_ones_count_once(tmp_path: Path) -> None:
+def test_cells_tell_devices_days_and_seconds_and_shared_ones_count_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "RUNS", tmp_path)
+    params = fake_params({"video.datasets": ["ucsd"], "studies": ["alpha"]})
+    assert provenance.of_cells(params)["cells"] == 0
     write_cell(tmp_path / "video/ucsd/ut/a", "one", 12.0, 3, "cpu (x)", 0)
     write_cell(tmp_path / "text/imdb/ut_text/b", "two", 5.0, 1, "cuda (y)", 86400 * 31)
     write_cell(tmp_path / "study/alpha/a", "one", 12.0, 3, "cpu (x)", 0)
     write_cell(tmp_path / "study/alpha/c", "three", 7.0, 2, "cpu (x)", 86400)
-    assert provenance.of_cells(tmp_path) == {
+    for no_longer in ("video/avenue/ut", "video/ucsd/unknown", "study/dual_lr"):
+        write_cell(tmp_path / no_longer / "d", no_longer, 9.0, 1, "cuda (z)", 86400 * 99)
+    assert provenance.of_cells(params) == {
         "cells": 3,
         "device": "cpu (x), cuda (y)",
         "torch": "9.1",
         "finished": "1970-02-01",
         "seconds": {"video": 4.0, "text": 5.0, "study": 3.5},
     }
-    assert provenance.of_cells(tmp_path / "nowhere")["cells"] == 0
 
 
 def test_the_commit_is_gits_and_marked_where_the_code_has_changed(

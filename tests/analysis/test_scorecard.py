@@ -168,6 +168,13 @@ def test_exploratory_claims_are_corrected_among_those_that_could_be_tested(judge
     assert judged.loc["video_ood_paper", "p_holm"] != judged.loc["video_ood_paper", "p_holm"]
 
 
+def test_a_claim_without_a_t_takes_no_place_of_those_that_have_one_and_its_flips_stand_for_nothing() -> None:
+    t, flips = [np.nan, 0.0099, 0.2, np.nan, np.nan, np.nan], [0.0078, 0.0078, 0.1, 0.5, np.nan, np.nan]
+    own = pd.DataFrame({"group": "primary", "why": "", "p": t, "p_exact": flips})
+    expected = [np.nan, 6 * 0.0099, 5 * 0.2, np.nan, np.nan, np.nan]
+    assert scorecard._adjusted(own).tolist() == pytest.approx(expected, nan_ok=True)
+
+
 def test_primary_claims_are_a_family_of_six_whether_tested_or_not(clear: pd.DataFrame) -> None:
     video = card(clear[clear["experiment"].isin(["video", "plateau_ut", "plateau_dust"])])
     assert video.loc[["text_ood", "lm_ood"], "verdict"].tolist() == 2 * ["not tested"]

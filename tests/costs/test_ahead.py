@@ -30,7 +30,7 @@ def part(name: str, missing: int, training: float, slots: int = 2) -> Part:
 
 def test_the_line_says_how_much_and_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
     left = {"dust": part("dust", 3, 600.0), "ut": part("ut", 2, 1200.0)}
-    monkeypatch.setattr(Costs, "of_dataset", lambda costs, task, dataset, models: [left[name] for name in models])
+    monkeypatch.setattr(Costs, "of", lambda costs, task, dataset, *models: [left[name] for name in models])
     said = ahead.line(small_params({"device": "cpu"}), *WORDS)
     assert said.startswith("video-ucsd: 5 of 16 cells to train, about 30 min with ")
     assert said.endswith("2 MB of memory, 6 MB of disk")
@@ -40,7 +40,7 @@ def test_the_line_says_how_much_and_how_long(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_line_says_that_the_stacks_side_by_side_depend_on_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     left = {"dust": part("dust", 3, 600.0, slots=3), "ut": part("ut", 2, 60.0, slots=1)}
-    monkeypatch.setattr(Costs, "of_dataset", lambda costs, task, dataset, models: [left[name] for name in models])
+    monkeypatch.setattr(Costs, "of", lambda costs, task, dataset, *models: [left[name] for name in models])
     params = small_params({"device": "cpu"})
     assert " with 1 to 3 stacks side by side, by their model on this CPU" in ahead.line(params, *WORDS)
     left["ut"] = part("ut", 0, 0.0, slots=1)
@@ -50,7 +50,7 @@ def test_the_line_says_that_the_stacks_side_by_side_depend_on_the_model(monkeypa
 
 
 def test_studies_are_asked_for_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Costs, "of_studies", lambda costs, names: [part(name, 1, 60.0) for name in names])
+    monkeypatch.setattr(Costs, "of", lambda costs, *names: [part(name, 1, 60.0) for name in names])
     said = ahead.line(small_params({"device": "cpu"}), "alpha", "solver")
     assert said.startswith("studies: 2 of 16 cells to train, about 2 min with ")
 

@@ -13,7 +13,7 @@ from descent import components
 from descent.analysis import results as table
 from descent.analysis.select import TRANSFER
 from descent.analysis.wording import UNKNOWN
-from descent.cells import REFERENCES
+from descent.cells import REFERENCES, headline
 from descent.config import Params
 from descent.figures.parts import catalogue, drawing, style, tables
 from descent.kept import OF_RESULTS, of_results
@@ -196,3 +196,19 @@ def test_the_stages_draw_what_is_there(tmp_path: Path, monkeypatch: pytest.Monke
     told = json.loads(Path("data/shown/video/fig07_video_descent.json").read_text())
     assert told["synthetic"] is True and told["shows"] is True
     assert "deep supervision" not in Path("figures/video/table3_video_rmse.md").read_text().splitlines()[0]
+
+
+def test_a_study_over_words_has_no_axis_and_is_left_out() -> None:
+    varied = {"study.dual_lr.vary": "dual_optimizer", "profiles.demo.studies.dual_lr.values": ["adam", "sgd"]}
+    entry = catalogue.module("fig15_dual_lr_ablation")
+    assert catalogue.left_out(entry, fake_params(varied)) == "the study dual_lr varies no number: adam, sgd"
+    assert catalogue.left_out(entry, fake_params()) == ""
+
+
+def test_kinds_at_another_noise_than_the_one_shown_are_none_to_show(params: Params) -> None:
+    """Where every cell at the headline noise is lost, cells without noise have kinds of their own."""
+    results = fake_results(params)
+    entry, eps = catalogue.module("fig_kinds"), headline(params, "text")
+    kinds = (results["shift"] == TRANSFER) & (results["experiment"] == "text")
+    assert set(results.loc[kinds, "eps"]) > {eps} and not catalogue.left_out(entry, params, results)
+    assert catalogue.left_out(entry, params, results[~(kinds & (results["eps"] == eps))])

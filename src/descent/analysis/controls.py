@@ -209,18 +209,20 @@ def _either_side(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _inflation(cells: pd.DataFrame, results: pd.DataFrame, params: Params) -> list[float]:
-    """`inflation_share` of every row of `cells`; NaN of one that diverged or has no baseline cell with losses."""
+    """`inflation_share` of every row of `cells`; NaN where it or its baseline cell diverged or has no
+    losses."""
     known = measured(select(results, shift=TRAINED, bin=0.0))
     losses = select(known, metric="validation_loss").sort_values("layer")
     check_named(losses, [*CELL, "layer"])
     by_cell = {cell: rows["value"].to_numpy(float) for cell, rows in losses.groupby(CELL)}
     first = first_constrained(known)
+    lost = {*tuples(cells[cells["diverged"]], CELL)}
     shares = []
-    known_of = zip(tuples(cells, CELL), cells["diverged"], cells["baseline"], strict=True)
-    for cell, lost, varied in known_of:
+    for cell, varied in zip(tuples(cells, CELL), cells["baseline"], strict=True):
         words = dict(zip(CELL, cell, strict=True)) | {"arm": params.comparison.baseline, "varied": varied}
         baseline = tuple(words.values())
-        whole = cell != baseline and not lost and {cell, baseline} <= by_cell.keys() and cell in first.index
+        pair = {cell, baseline}
+        whole = len(pair) == 2 and not pair & lost and pair <= by_cell.keys() and cell in first.index
         shares.append(
             inflation_share(by_cell[cell], by_cell[baseline], int(first[cell])) if whole else float("nan")
         )

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+from descent import paths
 from descent.components import TASKS
-from descent.paths import RUNS
+from descent.config import Params
 
 LIBRARIES = ("torch", "dvc")
 CODE = ("src", "stages", "dvc.yaml")  # what makes results; a run itself changes dvc.lock, and `-S` params.yaml
@@ -30,13 +32,13 @@ def of_code() -> dict[str, str]:
     return {"commit": told, "python": platform.python_version()} | {name: _version(name) for name in LIBRARIES}
 
 
-def of_cells(runs: Path = RUNS) -> dict[str, Any]:
-    """Of all trained cells below a folder, each weights counted once, by where they were trained.
+def of_cells(params: Params) -> dict[str, Any]:
+    """Of all cells trained for what is in use, each weights counted once, by where they were trained.
 
     `device` and `torch`: all that there were, joined; `finished`: the day of the last (UTC); `seconds`: of
     training by task, those of studies together. A cell's seconds are its share of its stack's, in one process.
     """
-    records = {record["fingerprint"]: (part, record["made_by"]) for part, record in _records(runs)}
+    records = {record["fingerprint"]: (part, record["made_by"]) for part, record in _records(params)}
     made = [made_by for _, made_by in records.values()]
     seconds = dict.fromkeys((*TASKS, "study"), 0.0)
     for part, made_by in records.values():
@@ -50,11 +52,21 @@ def of_cells(runs: Path = RUNS) -> dict[str, Any]:
     }
 
 
-def _records(runs: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _records(params: Params) -> Iterator[tuple[str, dict[str, Any]]]:
     """Of every cell its task, or `study`, and what training noted; tasks come last, and keep what they share."""
-    for part in ("study", *TASKS):
-        for path in sorted((runs / part).rglob("cell.json")):
+    for part, folder in _folders(params):
+        for path in sorted(folder.rglob("cell.json")):
             yield part, json.loads(path.read_text())
+
+
+def _folders(params: Params) -> Iterator[tuple[str, Path]]:
+    """Where cells of what is in use are; beside them may be those of what no longer is."""
+    for name in params.studies:
+        yield "study", paths.study_runs_folder(name)
+    for task in TASKS:
+        section = params.section(task)
+        for dataset, model in product(section.datasets, section.models):
+            yield task, paths.runs_folder(task, dataset, model)
 
 
 def _git(*words: str) -> str:

@@ -22,7 +22,7 @@ from descent.analysis import grounds, preconditions, verdicts
 from descent.analysis.claims import CLAIMS, Claim
 from descent.analysis.grounds import WHOLE
 from descent.analysis.keys import VARIANT
-from descent.analysis.verdicts import LEVEL, NARROW, Estimate
+from descent.analysis.verdicts import LEVEL, NARROW, TRIMMED_FROM, Estimate
 from descent.config import Params
 
 PAPER = Path("data/paper/claims.csv")
@@ -134,7 +134,11 @@ def _mean(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, ob
     numbers = _numbers(found) | {"prediction_low": float(low), "prediction_high": float(high)}
     numbers |= {"p": float(found.p(null)), "p_exact": float(verdicts.sign_flip(found.by_seed - null))}
     settings = len(effects_of)
-    how = "one setting" if settings == 1 else f"{'trimmed ' if settings > 3 else ''}mean over {settings} settings"
+    how = (
+        "one setting"
+        if settings == 1
+        else f"{'trimmed ' if settings >= TRIMMED_FROM else ''}mean over {settings} settings"
+    )
     return numbers | {"words": how}
 
 
@@ -173,7 +177,7 @@ def _share(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, o
 def _adjusted(card: pd.DataFrame) -> pd.Series:
     """Holm's p of each group; NaN where a claim has none or cannot be judged."""
     p, exact = (card[name].where(card["why"] == "").astype(float) for name in ("p", "p_exact"))
-    larger = p.where(p >= exact, exact)
+    larger = pd.Series(np.maximum(p, exact), card.index)  # NaN where either is: such a p takes no place
     found = pd.Series(np.nan, card.index)
     primary = card["group"] == "primary"
     found[primary] = verdicts.holm(larger[primary].to_numpy(float))

@@ -15,11 +15,10 @@ from descent.analysis.claims import CLAIMS
 from descent.analysis.grounds import WHOLE, left_in, passing
 from descent.analysis.keys import PLACE, VARIANT
 from descent.analysis.scorecard import scores
-from descent.analysis.verdicts import Estimate
+from descent.analysis.verdicts import TRIMMED_FROM, Estimate
 
 COLUMNS = ["claim", "average", "dataset", "model", "layers", "eps", "estimate", "low", "high", "seeds", "settings"]
 TRIMMED, MEAN, BY_PLACE, ALONE = "trimmed mean", "mean", "mean of data sets and models", "one setting"
-TRIMMED_FROM = 4  # of fewer settings the trimmed mean drops none
 Average = Callable[[Float[np.ndarray, "settings seeds resamples"]], Float[np.ndarray, "seeds resamples"]]
 
 

@@ -22,6 +22,7 @@ trimmed mean is treated as linear in the items. Where data sets have different n
 smallest, which is a little wide as well.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,7 @@ from jaxtyping import Bool, Float
 from scipy import stats
 
 TRIM = 0.25
+TRIMMED_FROM = math.ceil(1 / TRIM)  # settings: of fewer none is left out
 LESS = "by less than what matters"  # what is said of a verdict that `matters_little`
 MANY = 16  # seeds, above which not all choices of signs are tried
 LEVEL, NARROW = 0.95, 0.90  # of intervals; NARROW's two ends are two one-sided tests at 5 %

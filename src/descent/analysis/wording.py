@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 UNKNOWN = "–"  # noqa: RUF001
+UNIT = {"percent": "%", "points": "points"}  # what a hundred times a number of the scorecard is in
 
 
 def written(value: float, unit: str) -> str:
@@ -25,7 +26,7 @@ def _after(number: str, unit: str) -> str:
 
 def unit_of(task: str) -> str:
     """What a hundred times a gain is in: percent of log-RMSE of video, points of accuracy else."""
-    return "%" if task == "video" else "points"
+    return UNIT["percent" if task == "video" else "points"]
 
 
 def digits_of(task: str) -> int:

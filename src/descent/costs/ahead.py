@@ -22,8 +22,7 @@ def line(params: Params, *words: str) -> str | None:
         return f"{label}: {missing} of {cells} cells to train, on a cluster" if missing else None
     here = devices.at_hand(params)
     costs = Costs(params, here)
-    found = costs.of_dataset(words[0], words[1], words[2:]) if words[0] in TASKS else costs.of_studies(words)
-    parts = [*found]
+    parts = [*costs.of(*words)]
     whole = total(parts)
     if not whole.missing:
         return None

@@ -30,6 +30,7 @@ from descent.training.loop import Task
 
 COPIES = 3  # of what trains: weights, gradients, the weights to report
 KEPT = 2  # times that a finished cell lies on the disk: DVC's cache is no copy where the file system has links
+FIRST = [(task,) for task in TASKS]  # of the words that ask for models
 Asked = tuple[str, Params, Sequence[Cell]]  # a part's name, parameters and cells
 
 
@@ -91,27 +92,11 @@ class Costs:
         for task in TASKS:
             section = self.params.section(task)
             for dataset in section.datasets:
-                yield from self.of_dataset(task, dataset, section.models)
-        yield from self.of_studies(self.params.studies)
+                yield from self.of(task, dataset, *section.models)
+        yield from self.of(*self.params.studies)
 
-    def of_dataset(self, task: str, dataset: str, models: Sequence[str]) -> Iterator[Part]:
-        """Models on one data set.
-
-        Raises:
-            UserError: as `parts`.
-        """
-        yield from self._each(self._models(task, dataset, models))
-
-    def of_studies(self, names: Sequence[str]) -> Iterator[Part]:
-        """Studies whose data set and model are in use.
-
-        Raises:
-            UserError: as `parts`.
-        """
-        yield from self._each(self._studies(names))
-
-    def untimed(self, *words: str) -> tuple[int, int]:
-        """How many cells are left to train, and how many there are; no step is taken.
+    def of(self, *words: str) -> Iterator[Part]:
+        """Models on one data set, or studies whose data set and model are in use.
 
         Args:
             words: a task, a data set and models, or names of studies.
@@ -119,10 +104,20 @@ class Costs:
         Raises:
             UserError: as `parts`.
         """
-        asked = self._models(words[0], words[1], words[2:]) if words[0] in TASKS else self._studies(words)
+        yield from self._each(self._asked(*words))
+
+    def untimed(self, *words: str) -> tuple[int, int]:
+        """How many cells of the same are left to train, and how many there are; no step is taken.
+
+        Raises:
+            UserError: as `parts`.
+        """
         with ExitStack() as held:
-            opened = [self._opened(held, *one) for one in asked]
+            opened = [self._opened(held, *one) for one in self._asked(*words)]
         return sum(len(part.missing) for part in opened), sum(len(part.item.cells) for part in opened)
+
+    def _asked(self, *words: str) -> Iterator[Asked]:
+        return self._models(words[0], words[1], words[2:]) if words[:1] in FIRST else self._studies(words)
 
     def _models(self, task: str, dataset: str, models: Sequence[str]) -> Iterator[Asked]:
         for model in models:

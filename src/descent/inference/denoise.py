@@ -14,6 +14,7 @@ from descent.components import load
 from descent.config import Params
 from descent.errors import UserError
 from descent.inference import pictures, trained
+from descent.schema import SEEDS
 from descent.tasks.common.items import budget_of
 from descent.tasks.video import data
 from descent.tasks.video.clips import Clip, clip_at, frame_rate, read_frames
@@ -24,7 +25,7 @@ OUT = Path("data/denoised")
 
 FRAMES_AT_ONCE = 16  # of models that see whole frames
 LONGEST = 10_000  # frames of a clip, which is denoised in memory
-OWN = 2**32 - 7  # the second number of the key of this noise, which no clip of a sweep has
+OWN = SEEDS + 1  # the second number of the key of this noise, which no sweep's seed is
 
 
 def clip(params: Params, source: Path, folder: Path, gamma: float) -> list[str]:

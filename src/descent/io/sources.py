@@ -44,6 +44,18 @@ def local(
     return found
 
 
+def part(folder: Path, beginnings: tuple[str, ...], suffixes: tuple[str, ...]) -> list[Path]:
+    """The files of one part in the first format that is there: that which is named as it, else all shards."""
+    for beginning in beginnings:
+        for suffix in suffixes:
+            if (whole := folder / f"{beginning}{suffix}").is_file():
+                return [whole]
+        for suffix in suffixes:  # a pipe would have its reader wait for ever
+            if files := sorted(path for path in folder.glob(f"{beginning}*{suffix}") if path.is_file()):
+                return files
+    return []
+
+
 def generator(dataset: ModuleType, *words: str) -> tuple[Any, ...]:
     """What a data set's file has to make data up with, by these names.
 

@@ -10,7 +10,7 @@ from descent.analysis.claims import CLAIMS
 from descent.analysis.keys import PLACE, SETTING, tuples
 from descent.analysis.select import in_distribution, select
 from descent.analysis.verdicts import CANNOT_TELL, NOT_TESTED, trimmed
-from descent.analysis.wording import signed, unit_of
+from descent.analysis.wording import UNIT, signed, unit_of
 from descent.cells import headline
 from descent.components import TASKS
 from descent.config import Params
@@ -86,8 +86,10 @@ def across(rows: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame, params:
         means = own.groupby("gamma")["gain"].agg(lambda gains: float(trimmed(gains.to_numpy())))
         if means.empty:
             continue
-        unit = " %" if row["unit"] == "percent" else " points"
-        ends = [f"{signed(100 * means.iloc[end])}{unit} at gamma = {means.index[end]:g}" for end in (0, -1)]
+        ends = [
+            f"{signed(100 * means.iloc[end])} {UNIT[row['unit']]} at gamma = {means.index[end]:g}"
+            for end in (0, -1)
+        ]
         aside = f", *{CANNOT_TELL}* in all" if row["verdict"] == CANNOT_TELL else ""
         level = f"training had {headline(params, claim.experiment):g}"
         told.append(f"*{claim.about}* ({level}{aside}): {ends[0]}, {ends[1]}{_turn(means)}")

@@ -80,7 +80,7 @@ def places_behind(card: pd.DataFrame, models: pd.DataFrame) -> set[tuple[str, st
         card, models: as of margins.
     """
     tested = card.loc[card["verdict"] != NOT_TESTED, "claim"]
-    passing = models[models["claim"].isin(tested) & (models["why"].fillna("") == "")]
+    passing = models[models["claim"].isin(tested) & (models["why"] == "")]
     return {(name, row.model) for row in passing.itertuples() for name in row.datasets.split(", ")}
 
 
@@ -105,11 +105,10 @@ def _aside(folders: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
             if not gone:
                 continue
             pairs, facts = files.pairs_and_facts(folder)
-            own = pairs[pairs["claim"] == row["claim"]]
+            own, told = (table[table["claim"] == row["claim"]] for table in (pairs, facts))
+            own = grounds.left_in(own, grounds.passing(told))
             if "dataset" in row:
                 own = own[own["dataset"] == row["dataset"]]
-            else:
-                own = grounds.left_in(own, grounds.passing(facts[facts["claim"] == row["claim"]]))
             if gone & set(tuples(own, PLACE)):
                 yield folder, row
 

@@ -69,5 +69,10 @@ def digests(file: Path) -> list[str]:
 def table(folder: Path, name: str) -> pd.DataFrame | None:
     """Another of its tables; None where it has none, as it was published before there was one."""
     file = folder / f"{name}.csv"
+    return _table(file, file.stat().st_mtime_ns) if file.exists() else None
+
+
+@cache
+def _table(file: Path, changed: int) -> pd.DataFrame:
     words = {"varied": str, "why": str}
-    return pd.read_csv(file, dtype=words).fillna(dict.fromkeys(words, "")) if file.exists() else None
+    return pd.read_csv(file, dtype=words).fillna(dict.fromkeys(words, ""))

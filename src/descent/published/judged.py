@@ -7,16 +7,15 @@ import pandas as pd
 
 from descent.analysis.claims import CLAIMS
 from descent.analysis.keys import SETTING
-from descent.analysis.sensitivity import ALONE, MEAN, TRIMMED, TRIMMED_FROM
-from descent.analysis.verdicts import LESS, NOT_TESTED, matters_little
-from descent.analysis.wording import UNKNOWN, known, number_of, signed, with_interval, written
+from descent.analysis.sensitivity import ALONE, MEAN, TRIMMED
+from descent.analysis.verdicts import LESS, NOT_TESTED, TRIMMED_FROM, matters_little
+from descent.analysis.wording import UNIT, UNKNOWN, known, number_of, signed, with_interval, written
 from descent.components import TASKS
 from descent.config import Params
 from descent.published.markdown import pipe
 
 EVERY = "all of it"  # of a part
 SAME = "as said of it above"
-UNIT = {"percent": "%", "points": "points"}
 HERE = "here (95 % interval)"
 CLAIM = ("claim", "the paper", "its number", HERE, "matters", "p", "from", "verdict")
 HOLD = "feasible: validation / test"
@@ -43,14 +42,13 @@ def claims(card: pd.DataFrame, verdicts: Sequence[str]) -> str:
 
 def untested(card: pd.DataFrame, params: Params) -> str:
     """What keeps claims from being tested, once for all that it keeps; empty where every claim was tested."""
-    own = card[card["verdict"] == NOT_TESTED].fillna({"why": ""})
+    own = card[card["verdict"] == NOT_TESTED]
     rows = [[params.in_words(why), "; ".join(kept["statement"])] for why, kept in own.groupby("why", sort=False)]
     return pipe(["why", "claims"], rows)
 
 
 def _claim(row: Mapping[str, Any]) -> list[str]:
     effect, papers = (written(float(row[key]), row["unit"]) for key in ("effect", "paper_value"))
-    why = row["why"] if isinstance(row["why"], str) else ""
     words = [row["statement"], row["paper"], papers + _inside(row)]
     if row["verdict"] == NOT_TESTED:
         words += [UNKNOWN, effect, UNKNOWN, UNKNOWN]
@@ -59,7 +57,7 @@ def _claim(row: Mapping[str, Any]) -> list[str]:
         words += [f"{number_of(row['settings'], 'setting')}, {number_of(row['seeds'], 'seed')}"]
     verdict = f"**{row['verdict']}**"
     verdict += f", {LESS}" if matters_little(row) else ""
-    return [*words, verdict + (f" ({why})" if why else "")]
+    return [*words, verdict + (f" ({row['why']})" if row["why"] else "")]
 
 
 def _inside(row: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ one matching of many. What others would say is told here, and what a mean says t
 They decide no verdict.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from descent.analysis.claims import CLAIMS
 from descent.analysis.keys import VARIANT
 from descent.analysis.scorecard import scores
 from descent.analysis.verdicts import LEVEL, NARROW, NOT_TESTED, VERDICTS, Estimate
-from descent.analysis.wording import signed
+from descent.analysis.wording import UNIT, signed
 from descent.published.markdown import anchor, listed, pipe
 from descent.published.parts import TRAINED_SEED
 from descent.published.unmatched import Unmatched
@@ -68,7 +68,7 @@ def table(pairs: pd.DataFrame, facts: pd.DataFrame, card: pd.DataFrame) -> pd.Da
     """
     judged = card[(card["group"] == "primary") & (card["verdict"] != NOT_TESTED)]
     rows = [
-        _row(own, int(items), row, card)
+        _row(own, items, row, card)
         for row in judged.to_dict("records")
         for own, items in _unlike(pairs, facts, row["claim"])
     ]
@@ -107,40 +107,40 @@ def sentence(found: pd.DataFrame, page: str) -> str:
                 f"**{CLAIMS[row['claim']].short}: that it is *{own}* hangs on how the seeds of models trained "
                 f"apart are paired.** {others} {100 * row[own]:.0f} % give *{own}* and {listed(rest)}; the 90 % "
                 f"interval lies within what matters in {100 * row['within']:.0f} %. A plain mean over settings "
-                f"needs no matching: {plain} {row['unit']}, with a corrected p of {row['p_plain']:.2g} "
+                f"needs no matching: {plain} {UNIT[row['unit']]}, with a corrected p of {row['p_plain']:.2g} "
                 f"*{row['verdict_plain']}*. {_narrow(row)}".strip()
             )
     return " ".join(said)
 
 
-def _unlike(pairs: pd.DataFrame, facts: pd.DataFrame, claim: str) -> Iterator[tuple[pd.DataFrame, float]]:
+def _unlike(pairs: pd.DataFrame, facts: pd.DataFrame, claim: str) -> Iterator[tuple[pd.DataFrame, int]]:
     """The pairs that a claim is judged on, with how many items are drawn again; nothing where all settings have
     the same seeds."""
     told = facts[facts["claim"] == claim]
     own = preconditions.common(grounds.left_in(pairs[pairs["claim"] == claim], grounds.passing(told)))
     if own["part"].nunique() > 1 and (own["seed"] != own[TRAINED_SEED]).any():
-        yield own, told.loc[told["model"] == grounds.WHOLE, "resampled"].item()
+        yield own, int(told.loc[told["model"] == grounds.WHOLE, "resampled"].item())
 
 
-def _row(own: pd.DataFrame, items: int, row: dict[str, object], card: pd.DataFrame) -> dict[str, object]:
+def _row(own: pd.DataFrame, items: int, row: Mapping[Hashable, Any], card: pd.DataFrame) -> dict[str, object]:
     settings, effects = scores(own)
     part_of = own.groupby(VARIANT)["part"].first()
     parts = part_of.loc[list(settings.itertuples(index=False, name=None))].to_numpy()
     found = Estimate.of(_rematched(effects, parts), items)
     low, high = found.interval(LEVEL)
     least, _, most = np.quantile(found.value, MIDDLE)
-    null = float(str(row["effect"])) if row["kind"] == "cost" else 0.0
+    null = row["effect"] if row["kind"] == "cost" else 0.0
     p = np.maximum(found.p(null), verdicts.sign_flip(found.by_seed - null))
-    shares = pd.Series(_decided(found, _corrected(p, card, str(row["claim"])), row)).value_counts(normalize=True)
+    shares = pd.Series(_decided(found, _corrected(p, card, row["claim"]), row)).value_counts(normalize=True)
     medians = {"estimate": np.median(found.value), "low": np.median(low), "high": np.median(high)}
-    told = {f"{name}_told": float(str(row[name])) for name in medians}
+    told = {f"{name}_told": row[name] for name in medians}
     without = Unmatched.over(effects, list(parts), items)
-    alone = _corrected(without.p(null), card, str(row["claim"]))
+    alone = _corrected(without.p(null), card, row["claim"])
     plain = dict(zip([f"{name}_plain" for name in medians], without.numbers(), strict=True))
     narrower = (high - low < told["high_told"] - told["low_told"]).mean()
     same = {name: row[name] for name in ("claim", "statement", "unit", "verdict")}
     low90, high90 = found.interval(NARROW)
-    within = (high90 < row["effect"]) & ((row["kind"] == "cost") | (low90 > -float(str(row["effect"]))))
+    within = (high90 < row["effect"]) & ((row["kind"] == "cost") | (low90 > -row["effect"]))
     return (
         same
         | told
@@ -183,15 +183,15 @@ def _corrected(p: np.ndarray, card: pd.DataFrame, claim: str) -> Float[np.ndarra
     return verdicts.holm(np.column_stack([np.atleast_1d(p), beside]))[:, 0]
 
 
-def _decided(found: Estimate, p_holm: np.ndarray, row: dict[str, object]) -> np.ndarray:
+def _decided(found: Estimate, p_holm: np.ndarray, row: Mapping[Hashable, Any]) -> np.ndarray:
     """The verdict of each estimate, by the protocol's rule."""
     (low, high), (low90, high90) = (found.interval(level) for level in (LEVEL, NARROW))
     numbers = {"estimate": found.value, "low": low, "high": high, "low90": low90, "high90": high90}
     told = pd.DataFrame({name: np.atleast_1d(of) for name, of in numbers.items()})
-    return verdicts.decide(told.assign(p_holm=p_holm, kind=row["kind"], effect=float(str(row["effect"])), why=""))
+    return verdicts.decide(told.assign(p_holm=p_holm, kind=row["kind"], effect=row["effect"], why=""))
 
 
-def _narrow(row: dict[Hashable, Any]) -> str:
+def _narrow(row: Mapping[Hashable, Any]) -> str:
     """That the verdict's interval is narrower than what items alone allow, where it is."""
     if np.isnan(row["low_items"]):
         return ""
@@ -203,6 +203,6 @@ def _narrow(row: dict[Hashable, Any]) -> str:
     )
 
 
-def _interval(row: dict[Hashable, Any], of: str) -> str:
+def _interval(row: Mapping[Hashable, Any], of: str) -> str:
     told, low, high = (signed(100 * row[f"{name}{of}"], 2) for name in ("estimate", "low", "high"))
     return f"{told} ({low} to {high})"

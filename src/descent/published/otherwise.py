@@ -15,9 +15,10 @@ from descent.analysis import grounds, preconditions
 from descent.analysis.claims import CLAIMS
 from descent.analysis.keys import PLACE, VARIANT
 from descent.analysis.lost import truth
-from descent.analysis.scorecard import PAPER, scores
+from descent.analysis.scorecard import PAPER, estimated, scores
 from descent.analysis.select import select
-from descent.analysis.verdicts import TRIM, Estimate, student, trimmed
+from descent.analysis.sensitivity import MEAN, TRIMMED
+from descent.analysis.verdicts import TRIMMED_FROM, student, trimmed
 from descent.analysis.wording import digits_of, gain, signed, unit_of
 from descent.config import Params
 from descent.published import files, gains, shape
@@ -28,7 +29,6 @@ SAME = [*VARIANT, "claim", TRAINED_SEED, "resample"]  # what two pairs share tha
 ALONE = "judged alone, as announced, it changes no verdict"
 TITLE = "The models behind the verdicts, solved otherwise"  # of the chapter with the settings
 LINK = "each setting beside its own"
-TRIMMED = "trimmed mean"
 Found = Mapping[str, Sequence[pd.DataFrame]]  # by claim, a table for each way of solving it otherwise
 CELLS = [*VARIANT, TRAINED_SEED]  # what the two cells of a pair share
 MEASURED = ("counts", "otherwise", "difference")  # in the claim's unit
@@ -128,7 +128,7 @@ def _task(both: pd.DataFrame) -> str:
 
 def _mean(both: pd.DataFrame) -> str:
     """What the claim's rule makes of so many settings."""
-    return TRIMMED if int(TRIM * len(both[VARIANT].drop_duplicates())) else "mean"
+    return TRIMMED if len(both[VARIANT].drop_duplicates()) >= TRIMMED_FROM else MEAN
 
 
 def _held(folder: Path, claims: Sequence[str]) -> pd.DataFrame:
@@ -235,7 +235,7 @@ def _row(of: str, both: pd.DataFrame) -> list[object]:
 
 
 def _estimated(pairs: pd.DataFrame) -> str:
-    found = Estimate.of(trimmed(scores(pairs)[1]), int(pairs["items"].min()))
+    found, _ = estimated(pairs, int(pairs["items"].min()))
     return gains.estimated(found, digits_of(_task(pairs)))
 
 

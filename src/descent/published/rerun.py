@@ -39,7 +39,7 @@ def chosen(params: Params, words: Sequence[str]) -> list[Path]:
     some; by name any that was judged alone.
 
     Raises:
-        UserError: no such part, or none at all.
+        UserError: no such part, none at all, or names beside ALL.
     """
     for profile in dict.fromkeys((params.profile, *params.profiles)):
         together, alone = programme.parted(ROOT, profile)
@@ -48,6 +48,8 @@ def chosen(params: Params, words: Sequence[str]) -> list[Path]:
     known = {folder.name: folder for folder in (*together, *alone)}
     if missing := [word for word in words if word not in {ALL, *known}]:
         raise UserError(f"{ROOT} has no part {missing[0]}; it has {', '.join(known) or 'none'}")
+    if ALL in words and len({*words}) > 1:
+        raise UserError(f"{ALL}, or names of parts, not both: {' '.join(words)}")
     if named := [known[word] for word in words if word != ALL]:
         return named
     if not together:

@@ -47,7 +47,7 @@ def by_setting(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
 def by_tolerance(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     """Which share of the cells that enforce the constraints would be feasible by what tolerance.
 
-    One row per model and alpha, of the tasks' grids and of studies of alpha: `cells`, the task's `tolerance`, the
+    One row per model and alpha, of the tasks' grids and of the study `alpha`: `cells`, the task's `tolerance`, the
     shares whose worst relative violation on validation data is at most 0, half the tolerance and the tolerance
     (`at_zero`, `at_half`, `at_tolerance`; a cell that diverged counts as none), and `worst`, its median over the
     cells that did not diverge.

@@ -61,9 +61,9 @@ class Verdicts:
             page: where the reasons of each are.
         """
         primary, own = self.primary, self.own
-        fails = own.assign(fails=own["why"].fillna("") != "").groupby("claim")["fails"].all()
+        fails = own.assign(fails=own["why"] != "").groupby("claim")["fails"].all()
         models = own.groupby("claim")["model"].nunique()
-        told = zip(primary["claim"], primary["why"].fillna(""), primary["verdict"], strict=True)
+        told = zip(primary["claim"], primary["why"], primary["verdict"], strict=True)
         return primary.assign(
             why=[
                 f"none of its {models[claim]} models meets the preconditions, [why]({page})"

@@ -137,7 +137,7 @@ def page(
     scripts = [_own("page.js"), Markup(f"(function () {{\n{library}\n}})();"), _own("explore.js")]
     return environment.get_template("page.html.j2").render(
         code=provenance.of_code(),
-        trained=provenance.of_cells(),
+        trained=provenance.of_cells(params),
         entries=found,
         claims=claims(card, found),
         verdicts={word: count for word in verdicts.VERDICTS if (count := int((card["verdict"] == word).sum()))},

@@ -31,6 +31,7 @@ SCHEMAS = (
     "Schema",
     "OneOf",
     "Shift",
+    "Shares",
     "Problem",
     "Pretrained",
     "VideoBudget",

@@ -6,7 +6,6 @@ numbers is in its fingerprint, so nothing stale can be taken from it; deleting i
 
 import hashlib
 import json
-import os
 import shutil
 import time
 from collections.abc import Iterable, Iterator
@@ -21,6 +20,7 @@ from torch import Tensor
 from descent.cells import Cell
 from descent.errors import UserError
 from descent.io.folders import abandoned, atomic_folder, lasting, naming, write_text
+from descent.io.places import project_root
 from descent.runner import integrity
 from descent.runner.stored import HISTORY, RECORD, WEIGHTS, Stored
 from descent.training.arm import Setting
@@ -36,7 +36,7 @@ def root() -> Path:
     Raises:
         UserError: something that is no folder stands there.
     """
-    place = Path(os.environ.get("DVC_ROOT", ".")) / ".cells"
+    place = project_root() / ".cells"
     if (place.is_symlink() and not place.exists()) or (place.exists() and not place.is_dir()):
         raise UserError(f"{place} should be a folder, of finished cells: remove what stands there, and run again")
     return place

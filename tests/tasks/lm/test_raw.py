@@ -69,6 +69,30 @@ def test_lines_and_tables_are_read_too_and_prompts_beside_them() -> None:
     ]
 
 
+def test_all_shards_are_read_and_unlike_ones_are_told() -> None:
+    Path("local").mkdir()
+    for number, row in enumerate(ROWS[:2]):
+        pd.DataFrame([row]).to_parquet(f"local/train-0000{number}-of-00002.parquet")
+    raw.fetch("alpaca", Source(path="local"), ".", Path("raw"))
+    assert pd.read_parquet("raw/instructions.parquet").to_dict("records") == ROWS[:2]
+    pd.DataFrame([{"instruction": "Hi", "response": "Ho"}]).to_parquet("local/train-00001-of-00002.parquet")
+    told = "train-00001-of-00002.parquet has the columns instruction, response, and train-00000-of-00002.parquet i"
+    with pytest.raises(UserError, match=told):
+        raw.fetch("alpaca", Source(path="local"), ".", Path("raw"))
+
+
+@pytest.mark.parametrize("kind", ["string", "category"])
+def test_what_is_missing_is_left_out_whatever_type_its_column_has(kind: str) -> None:
+    Path("local").mkdir()
+    rows = pd.DataFrame([*ROWS[:2], {"instruction": "x", "input": None, "output": None}]).astype(kind)
+    rows.to_parquet("local/train.parquet")
+    asked = pd.DataFrame({"instruction": ["Who?", "What?"], "dataset": ["koala", None]}).astype(kind)
+    asked.to_parquet("local/eval.parquet")
+    raw.fetch("alpaca", Source(path="local"), ".", Path("raw"))
+    assert pd.read_parquet("raw/instructions.parquet").to_dict("records") == ROWS[:2]
+    assert pd.read_parquet("raw/prompts.parquet")["dataset"].tolist() == ["koala", "prompts"]
+
+
 def test_a_table_whose_columns_are_numbers_is_told() -> None:
     Path("local").mkdir(exist_ok=True)
     pd.DataFrame({0: ["Hi"], 1: ["x"]}).to_parquet("local/train-00000.parquet")

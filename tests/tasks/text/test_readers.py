@@ -115,7 +115,7 @@ BAD = {
         [*GOOD, {"text": "c", "label": "good"}],
         r"unknown labels good; expected 0 to 1 or negative, positive",
     ),
-    "null": ([*GOOD, {"text": "c", "label": None}], r"train\.jsonl: unknown labels "),
+    "null": ([*GOOD, {"text": "c", "label": None}], r"train\.jsonl: unknown labels nothing; expected 0 to 1"),
     "all empty": ([{"text": " ", "label": 0}], r"none of the 1 texts can be used \(1 are empty"),
     "one class": ([{"text": "a", "label": 0}] * 3, r"imdb: all training texts have the label 0"),
     "numbers": ([{"text": 5, "label": 0}], r"the column 'text' holds something else than texts"),
@@ -195,3 +195,28 @@ def test_test_texts_keep_their_genre_and_training_texts_do_not(named: str, tmp_p
     assert parts["elsewhere"].table["group"].tolist() == ["", ""]
     json_lines(tmp_path / "validation_matched.jsonl", [{"premise": "a", "hypothesis": "b", "label": 0}])
     assert "group" not in read("mnli", tmp_path)["test"].table
+
+
+@pytest.mark.parametrize("kind", ["Int64", "float64", "string", "category"])
+def test_a_missing_label_or_text_is_told_whatever_type_its_column_has(kind: str, tmp_path: Path) -> None:
+    """pandas writes such columns, and a comparison with a missing value is neither true nor false."""
+    good = pd.DataFrame(GOOD)
+    good.to_parquet(tmp_path / "test.parquet")
+    labels = pd.Series([0, 1, None]).astype("Int64").astype(kind)
+    pd.DataFrame({"text": ["a", "b", "c"], "label": labels}).to_parquet(tmp_path / "train.parquet")
+    with pytest.raises(UserError, match=r"train\.parquet: unknown labels nothing; expected 0 to 1"):
+        read("imdb", tmp_path)
+    texts = pd.Series(["a", "b", None], dtype="string" if kind == "string" else "category")
+    pd.DataFrame({"text": texts, "label": labels.fillna(labels[0])}).to_parquet(tmp_path / "train.parquet")
+    part = read("imdb", tmp_path)["train"]
+    assert part.table["text"].tolist() == ["a", "b"] and part.table["label"].tolist() == [0, 1]
+    assert part.dropped == {"empty": 1, "no_label": 0}
+
+
+def test_a_shard_without_the_columns_is_named_and_not_taken_for_empty(tmp_path: Path) -> None:
+    json_lines(tmp_path / "test.jsonl", GOOD)
+    pd.DataFrame(GOOD).to_parquet(tmp_path / "train-00000-of-00002.parquet")
+    other = pd.DataFrame(GOOD).rename(columns={"text": "sentence"})
+    other.to_parquet(tmp_path / "train-00001-of-00002.parquet")
+    with pytest.raises(UserError, match=r"train-00001-of-00002\.parquet has the columns 'sentence', 'label'; e"):
+        read("imdb", tmp_path)

@@ -192,6 +192,7 @@ def test_a_video_whose_name_is_not_utf8_is_refused_and_frames_of_such_a_name_are
     folder = tmp_path / "train" / os.fsdecode(b"vid\xe9o")
     folder.mkdir(parents=True)
     (folder / "1.png").touch()
+    (folder / "._1.png").write_bytes(b"what another system keeps beside a file")
     assert manifest.write(tmp_path, tmp_path) == 1 and clip_at(folder).files == (folder / "1.png",)
     (video := folder.with_suffix(".avi")).touch()
     for read in (lambda: manifest.write(tmp_path, tmp_path), lambda: clip_at(video)):

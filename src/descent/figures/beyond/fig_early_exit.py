@@ -21,7 +21,6 @@ MEASURES = {  # by task: what is measured at every layer, its words, how near th
     "lm": ("accuracy", "token accuracy ↑", 0.01),
 }
 TASKS = tuple(MEASURES)
-DATASETS = {"video": "ucsd", "text": "imdb"}
 COLUMNS = 4
 NEAR = {"marker": "o", "markersize": 6.5, "linestyle": "none", "markerfacecolor": "none", "markeredgewidth": 1.4}
 ON = {"linestyle": ":", "linewidth": 1.2}
@@ -93,13 +92,13 @@ def panels(params: Params) -> list[Panel]:
     found = []
     for task in params.tasks:
         section = params.section(task)
-        dataset = curves.in_use(DATASETS.get(task, ""), section.datasets)
+        dataset = curves.in_use(curves.DATASETS[task], section.datasets)
         for eps in noises(params, task):
             for model in section.models:
                 depth = max(params.model_budget(model)["layers"])
                 found.append(Panel(task, task, dataset, model, depth, eps, params.arms))
     for name, study in params.in_use.items():
-        compares = study.vary is None and not study.named and study.times == 1 and len(study.beside) > 1
+        compares = study.same_objectives and study.tested and study.times == 1 and len(study.beside) > 1
         if compares and params.runs(study):
             place = (study.dataset, study.model, study_depth(params, study), float(study.eps))
             found.append(Panel(study.task, name, *place, [*study.beside, study.arm]))

@@ -77,7 +77,7 @@ def left_out(params: Params) -> str:
 
 def lacking(results: pd.DataFrame, params: Params) -> str:
     """Why evaluation has made no rows of kinds; empty where it has."""
-    if not select(results, experiment="text", shift=TRANSFER).empty:
+    if not select(results, experiment="text", shift=TRANSFER, eps=headline(params, "text")).empty:
         return ""
     fields = (f"the test texts of {said['LABEL']} have no {said['GROUP']}" for said in _several(params))
     return curves.all_lost(results, params, "text") or ", and ".join(fields)

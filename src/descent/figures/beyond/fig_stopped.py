@@ -12,8 +12,6 @@ from descent.config import Params
 from descent.figures.parts import curves, style
 
 TASKS = ("video", "text", "lm")
-DATASETS = {"video": "ucsd", "text": "imdb", "lm": "alpaca"}  # the paper's Figures 7, 1 and 6
-MODELS = {"video": "dust", "text": "roberta", "lm": "causal_lm"}
 TITLE = "Stopped early"
 CAPTION = """
 Ours, not the paper's. Each arm's answers after every layer: their price up to the noise of training (across) and
@@ -44,7 +42,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
 
 
 def _by_depth(results: pd.DataFrame, params: Params, task: str) -> list[pd.DataFrame]:
-    dataset, model = curves.choice(params.section(task), DATASETS[task], MODELS[task])
+    dataset, model = curves.choice(params.section(task), curves.DATASETS[task], curves.MODELS[task])
     place = {"dataset": dataset, "model": model, "eps": headline(params, task)}
     rows = curves.required(results, f"evaluate_{task}", experiment=task, **place)
     return [own for _, own in stopped.table(rows, params).groupby("layers")]

@@ -14,8 +14,6 @@ from descent.figures.parts import ablations, curves, style
 
 TASKS = ("video", "text")
 RADIUS = "alpha"  # the study of the right panel
-DATASETS = {"video": "ucsd", "text": "imdb"}
-MODELS = {"video": "dust", "text": "roberta"}
 left_out = curves.without_constraints
 TITLE = "The theory's bounds, measured"
 CAPTION = """
@@ -44,7 +42,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     """Violations of a setting of each task, and the radius. Raises UserError where rows of these are missing."""
     tasks = [task for task in params.tasks if task in TASKS]
     varied = RADIUS in params.studies and params.runs(params.studied(RADIUS))
-    for stage, experiment in [(task, task) for task in tasks] + [("study", RADIUS)] * varied:
+    for stage, experiment in [(task, task) for task in tasks] + [("studies", RADIUS)] * varied:
         curves.required(results, f"evaluate_{stage}", experiment=experiment)
     cells = theory.shown(results, params)
     losses = theory.layer_losses(results)
@@ -53,7 +51,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
         return style.empty("no cell of the study that did not diverge")
     figure, (grid,) = style.panels(1, len(tasks) + (len(radius) > 0), style.TEXT, 3.0)
     for axes, task in zip(grid, tasks, strict=False):
-        dataset, model = curves.choice(params.section(task), DATASETS[task], MODELS[task])
+        dataset, model = curves.choice(params.section(task), curves.DATASETS[task], curves.MODELS[task])
         shown = select(cells, experiment=task, dataset=dataset, model=model)
         _draw_violations(axes, losses, shown[shown["arm"].isin(params.comparison.arms)], params)
         curves.mark_training_level(axes, headline(params, task))

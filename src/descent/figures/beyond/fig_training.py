@@ -21,7 +21,6 @@ from descent.config import Params
 from descent.figures.parts import curves, scales, style
 
 TASKS = components.TASKS
-DATASETS = {"video": "ucsd", "text": "imdb", "lm": "alpaca"}
 LAYERS = ListedColormap(colormaps["viridis_r"](np.linspace(0.12, 1, 256)))
 HEADS = {
     "loss": r"validation loss $f_l$ ↓",
@@ -69,10 +68,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     told = ", ".join(f"{style.name(model)} ({task})" for task, model in cells if (task, model) not in shown)
     told = f"without epochs: {told}" if told else ""
     if not shown:
-        figure, [[axes]] = style.panels(1, 1, style.TEXT, 0.6)
-        axes.set_axis_off()
-        axes.text(0.5, 0.5, told, ha="center", va="center", color=style.GREY)
-        return figure
+        return style.empty(told)
     shape = (len(shown), len(HEADS), style.TEXT, 0.8 + 1.35 * len(shown))
     figure, grid = style.panels(*shape, sharex="row")
     trained = cells_table(pd.concat(shown.values()), params)
@@ -106,7 +102,7 @@ def _title(model: str, cell: pd.DataFrame, params: Params) -> str:
 
 def _of_model(results: pd.DataFrame, params: Params, task: str, model: str) -> pd.DataFrame:
     """The rows of the one cell that is shown; none where no such cell has been trained."""
-    dataset = curves.in_use(DATASETS[task], params.section(task).datasets)
+    dataset = curves.in_use(curves.DATASETS[task], params.section(task).datasets)
     setting = {"dataset": dataset, "model": model, "arm": params.enforcing[0], "eps": headline(params, task)}
     rows = select(results, **setting, shift=TRAINED, varied="")
     rows = select(rows, layers=rows["layers"].max())

@@ -1,5 +1,7 @@
 """What the figures of studies share: a measure against the varied value, with its spread over seeds."""
 
+import math
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -23,6 +25,19 @@ def cells_of(results: pd.DataFrame, params: Params, study: str) -> tuple[pd.Data
 def label(study: Study) -> str:
     """What is varied, for an axis."""
     return LABELS.get(study.vary, study.vary)
+
+
+def left_out(params: Params, name: str) -> str:
+    """Why a study has no axis to be drawn against; empty where what it varies are numbers."""
+    words = [word for word in params.studied(name).variants() if not _is_number(word)]
+    return f"the study {name} varies no number: {', '.join(words) or 'nothing'}" if words else ""
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return math.isfinite(float(word))
+    except ValueError:
+        return False
 
 
 def accuracy_at(rows: pd.DataFrame, cells: pd.DataFrame, gamma: float) -> pd.DataFrame:

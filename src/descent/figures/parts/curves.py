@@ -15,6 +15,9 @@ from descent.figures.parts import style
 from descent.primal_dual.problem import Problem
 from descent.schema import Schema
 
+# The settings of the paper's figures, by task: its Figures 7, 1 and 6.
+DATASETS = {"video": "ucsd", "text": "imdb", "lm": "alpaca"}
+MODELS = {"video": "dust", "text": "roberta", "lm": "causal_lm"}
 UNSKILLED = ("identity", "zero")  # references that denoise nothing: their lines may leave the panel
 
 

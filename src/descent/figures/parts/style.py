@@ -101,7 +101,7 @@ def dashes(word: str) -> object:
     return DASHES.get(word, DOTTED)
 
 
-def synthetic(params: Params, tasks: tuple[str, ...] = VIDEO) -> bool:
+def synthetic(params: Params, tasks: tuple[str, ...]) -> bool:
     """Whether any data set in use by these tasks ("video", "text", "lm") is generated."""
     return any(params.source(task, name).generate for task in tasks for name in params.section(task).datasets)
 

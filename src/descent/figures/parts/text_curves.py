@@ -11,7 +11,7 @@ from descent.figures.parts import curves, style
 
 TASKS = ("text",)
 LOW = 0.22  # the height of the name of the training level: accuracy falls from top left to bottom right
-IDENTITY = ["dataset", "model", "arm", "layers", "eps", "seed"]
+OF_LINE = ["dataset", "model", "arm", "layers", "eps", "seed"]
 
 
 def shown(choice: tuple, params: Params) -> dict[str, object]:
@@ -20,7 +20,7 @@ def shown(choice: tuple, params: Params) -> dict[str, object]:
     Where seeds are no trials, all of its setting.
     """
     trials = seeds_are_trials(params)
-    return {name: getattr(choice, name) for name in IDENTITY if trials or name != "seed"}
+    return {name: getattr(choice, name) for name in OF_LINE if trials or name != "seed"}
 
 
 def draw_accuracy(

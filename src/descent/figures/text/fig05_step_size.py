@@ -1,5 +1,7 @@
 """Figure 5: what the required descent buys and costs, within and beyond the training noise."""
 
+from functools import partial
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -8,6 +10,7 @@ from descent.figures.parts import ablations, style, text_curves
 
 TASKS = text_curves.TASKS
 STUDY = "alpha"
+left_out = partial(ablations.left_out, name=STUDY)
 TITLE = "Required descent and accuracy"
 CAPTION = """
 Mean accuracy on test texts against alpha, the descent required of every layer: left in distribution (test noise

@@ -1,5 +1,7 @@
 """Figure 14: accuracy at three test noise levels against the required descent."""
 
+from functools import partial
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -8,6 +10,7 @@ from descent.figures.parts import ablations, text_curves
 
 TASKS = text_curves.TASKS
 STUDY = "alpha"
+left_out = partial(ablations.left_out, name=STUDY)
 TITLE = "Ablation of the required descent"
 CAPTION = """
 Accuracy on test texts at the lowest, the middle and the highest level of text.evaluation.gammas against alpha,

@@ -1,5 +1,7 @@
 """Figure 15: accuracy at three test noise levels against the learning rate of the multipliers."""
 
+from functools import partial
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -8,6 +10,7 @@ from descent.figures.parts import ablations, text_curves
 
 TASKS = text_curves.TASKS
 STUDY = "dual_lr"
+left_out = partial(ablations.left_out, name=STUDY)
 TITLE = "Ablation of the dual learning rate"
 CAPTION = """
 Accuracy on test texts at the lowest, the middle and the highest level of text.evaluation.gammas against the

@@ -52,10 +52,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
 
 def notes(table: pd.DataFrame, params: Params) -> list[str]:
     """What must be read with the table."""
-    lines = remarks.frames(params)
-    if params.profile == "paper":
-        return lines
-    return [*lines, f"The budget is that of profile {params.profile}; profile paper has the paper's grid."]
+    return remarks.frames(params) + remarks.budget(params)
 
 
 def _ours(params: Params, model: str) -> dict[str, tuple[str, object]]:

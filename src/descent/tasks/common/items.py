@@ -121,7 +121,8 @@ def setting(params: Params, cell: Cell, overrides: dict[str, Any] | None = None)
     if warmup >= epochs:
         raise UserError(f"{where}: warmup_epochs {warmup} leaves none of the {epochs} epochs to the duals")
     if getattr(found, "margin_start", 0.0) > getattr(found, "margin", 0.0) and epochs == 1:
-        raise UserError(f"{where}: margin_start gives way by the epoch, and there is one: cut it in `parts`")
+        more = "set epochs higher, or of texts cut it in `parts`"
+        raise UserError(f"{where}: margin_start gives way by the epoch, and there is one: {more}")
     return Setting(cell.arm, rate.lr, found)
 
 

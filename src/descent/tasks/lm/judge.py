@@ -70,6 +70,6 @@ def _outputs(path: Path) -> list[dict[str, str]]:
     if not rows:
         raise UserError(
             f"{path} holds no completions: training of that arm diverged, or no prompt leaves room for a response "
-            "(raise lm.max_tokens)"
+            "(raise profiles.<profile>.lm.max_tokens)"
         )
     return rows

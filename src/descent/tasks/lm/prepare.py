@@ -10,11 +10,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from descent import components
 from descent.config import Params
 from descent.errors import UserError
 from descent.io.folders import atomic_folder
-from descent.paths import PREPARED
 from descent.tasks.lm.prompts import Style, prompt
 from descent.tasks.lm.speaker import Speaker, build
 from descent.tasks.text import arrays
@@ -41,23 +39,9 @@ def stage(params: Params, dataset: str) -> None:
     Raises:
         UserError: no data set of that name; see `prepare`.
     """
-    components.check("tasks.lm.datasets", dataset, "lm data set")
-    budget = params.budget.lm
-    out = PREPARED / dataset
-    out.mkdir(parents=True, exist_ok=True)  # also where no model is in use
-    for tokenizer in params.tokenizers("lm"):
-        how = Tokenising(
-            dataset,
-            tokenizer,
-            budget.tokenizers[tokenizer],
-            budget.max_tokens,
-            params.lm.validation_share,
-            params.local_data,
-            params.profile,
-            budget.prompt,
-            params.lm.test_share,
-        )
-        prepare(Path("data/raw") / dataset, out / tokenizer, how)
+    style, test_share = params.budget.lm.prompt, params.lm.test_share
+    for raw, out, shared in text.tokenised(params, "lm", dataset):
+        prepare(raw, out, Tokenising(**shared, style=style, test_share=test_share))
 
 
 def prepare(raw: Path, out: Path, how: Tokenising) -> None:

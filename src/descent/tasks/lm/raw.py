@@ -76,7 +76,7 @@ def clean(table: pd.DataFrame, where: str, tree: str) -> tuple[pd.DataFrame, dic
         raise UserError(
             f"{where} has no column {missing[0]!r}, only {', '.join(map(str, table.columns))}; expected {tree}"
         )
-    table = table.reindex(columns=COLUMNS).fillna("")
+    table = table.reindex(columns=COLUMNS).astype(object).fillna("")
     for name in COLUMNS:
         if not table[name].map(lambda value: isinstance(value, str)).all():
             raise UserError(f"{where}: the column {name!r} does not hold texts; expected {tree}")
@@ -97,13 +97,18 @@ def _instructions(dataset: ModuleType, place: Path) -> pd.DataFrame:
 
 
 def _beside(dataset: ModuleType, folder: Path, beginnings: tuple[str, ...]) -> pd.DataFrame | None:
-    """The table of the first file of a folder that begins and ends as it should."""
-    for beginning in beginnings:
-        for suffix in SUFFIXES:
-            for path in sorted(folder.glob(f"{beginning}*{suffix}")):
-                if path.is_file():  # a pipe would have it wait for ever
-                    return _frame(dataset, path)
-    return None
+    """The table of a folder's file, or of all its shards, that begin and end as they should; None without any.
+
+    Raises:
+        UserError: one that cannot be read, or shards of unlike columns, of which some would be empty.
+    """
+    paths = sources.part(folder, beginnings, SUFFIXES)
+    tables = [_frame(dataset, path) for path in paths]
+    for path, table in zip(paths, tables, strict=True):
+        if {*table.columns} != {*tables[0].columns}:
+            one, other = (", ".join(map(str, each.columns)) for each in (table, tables[0]))
+            raise UserError(f"{path} has the columns {one}, and {paths[0].name} {other}: give them the same")
+    return pd.concat(tables, ignore_index=True) if tables else None
 
 
 def _frame(dataset: ModuleType, path: Path) -> pd.DataFrame:
@@ -131,7 +136,7 @@ def _prompts(table: pd.DataFrame, where: str) -> pd.DataFrame:
             f"{where}: the prompts have no column 'instruction', only {', '.join(map(str, table.columns))}"
         )
     told = pd.DataFrame({"instruction": table["instruction"], "dataset": table.get("dataset", "prompts")})
-    told["dataset"] = told["dataset"].fillna("prompts")
+    told["dataset"] = told["dataset"].astype(object).fillna("prompts")
     told = told[told["instruction"].map(lambda value: isinstance(value, str) and bool(value.strip()))]
     if told.empty:
         raise UserError(f"{where}: the prompts hold no instruction")

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -66,21 +66,31 @@ def stage(params: Params, dataset: str) -> None:
     Raises:
         UserError: no data set of that name; see `prepare`.
     """
-    components.check("tasks.text.datasets", dataset, "text data set")
-    budget = params.budget.text
-    out = PREPARED / dataset
-    out.mkdir(parents=True, exist_ok=True)  # also where no model is in use
-    for tokenizer in params.tokenizers("text"):
-        how = Tokenising(
-            dataset,
-            tokenizer,
-            budget.tokenizers[tokenizer],
-            budget.max_tokens,
-            params.text.validation_share,
-            params.local_data,
-            params.profile,
-        )
-        prepare(Path("data/raw") / dataset, out / tokenizer, how)
+    for raw, out, shared in tokenised(params, "text", dataset):
+        prepare(raw, out, Tokenising(**shared))
+
+
+def tokenised(params: Params, task: str, dataset: str) -> Iterator[tuple[Path, Path, dict[str, Any]]]:
+    """For every tokenizer in use the raw data, the folder to make of them, and what Tokenising holds.
+
+    Raises:
+        UserError: no data set of that name.
+    """
+    components.check(f"tasks.{task}.datasets", dataset, f"{task} data set")
+    budget = params.budget.grids(task)
+    folder = PREPARED / dataset
+    folder.mkdir(parents=True, exist_ok=True)  # also where no model is in use
+    for tokenizer in params.tokenizers(task):
+        shared = {
+            "dataset": dataset,
+            "tokenizer": tokenizer,
+            "source": budget.tokenizers[tokenizer],
+            "max_tokens": budget.max_tokens,
+            "validation_share": params.section(task).validation_share,
+            "local_data": params.local_data,
+            "profile": params.profile,
+        }
+        yield Path("data/raw") / dataset, folder / tokenizer, shared
 
 
 def prepare(raw: Path, out: Path, how: Tokenising) -> None:

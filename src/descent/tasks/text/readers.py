@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from descent.errors import UserError
+from descent.io import sources
 from descent.io.failures import reason
 from descent.io.folders import walk
 from descent.tasks.text.tables import Layout, Part, check_classes, clean, columns
@@ -30,7 +31,7 @@ def read(form: Layout, root: Path) -> dict[str, Part]:
         raise UserError(
             f"{form.name}: there is no {missing[0]} part ({begin}) in {root}.\nIt should hold {form.tree}"
         )
-    tables = {part: pd.concat([_frame(path, form) for path in paths]) for part, paths in found.items()}
+    tables = {part: pd.concat([_known(path, form) for path in paths]) for part, paths in found.items()}
     return tidy(form, tables, {part: str(paths[0]) for part, paths in found.items()})
 
 
@@ -62,24 +63,20 @@ def locate(root: Path, form: Layout) -> dict[str, list[Path]]:
         for part, beginnings in (("train", form.train), ("test", form.test)):
             if form.folders and all((folder / part / label).is_dir() for label in form.folders):
                 found[part] = [folder / part]
-            elif files := _files(folder, beginnings):
+            elif files := sources.part(folder, beginnings, SUFFIXES):
                 found[part] = files
         if len(found) == 2:
-            return found | ({"elsewhere": files} if (files := _files(folder, form.elsewhere)) else {})
+            files = sources.part(folder, form.elsewhere, SUFFIXES)
+            return found | ({"elsewhere": files} if files else {})
         best = best or found
     return best
 
 
-def _files(folder: Path, beginnings: tuple[str, ...]) -> list[Path]:
-    """The files of one part in one format: the one that is named as the part is, else all shards of it."""
-    for beginning in beginnings:
-        for suffix in SUFFIXES:
-            if (whole := folder / f"{beginning}{suffix}").is_file():
-                return [whole]
-        for suffix in SUFFIXES:
-            if files := sorted(path for path in folder.glob(f"{beginning}*{suffix}") if path.is_file()):
-                return files
-    return []
+def _known(path: Path, form: Layout) -> pd.DataFrame:
+    """A file that has all columns that matter; beside one without them they would be empty."""
+    table = _frame(path, form)
+    columns(list(table.columns), form, str(path))
+    return table
 
 
 def _frame(path: Path, form: Layout) -> pd.DataFrame:

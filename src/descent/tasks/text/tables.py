@@ -13,6 +13,7 @@ from descent.io import sources
 
 NO_AGREEMENT = "-"  # MultiNLI's gold label where its annotators did not agree
 HIDDEN = -1
+NOTHING = "nothing"  # what a missing label is called
 # The hub's name and MultiNLI's own; where both are there, the first.
 LABELS = ("label", "gold_label")
 
@@ -100,12 +101,14 @@ def clean(frame: pd.DataFrame, form: Layout, where: str) -> Part:
     """
     names = columns(list(frame.columns), form, where)
     table = frame[list(names)].rename(columns=names)
+    # Of a type that knows missing values a comparison with one is neither true nor false.
+    table["label"] = table["label"].astype(object).where(table["label"].notna(), NOTHING)
     agreed = table["label"] != NO_AGREEMENT
     filled = pd.Series(True, index=table.index)
     for original, name in names.items():
         if name not in ("text", "pair"):
             continue
-        words = table[name].fillna("")
+        words = table[name].astype(object).fillna("")
         if not pd.api.types.is_string_dtype(words):
             raise UserError(f"{where}: the column {original!r} holds something else than texts")
         filled &= words.str.strip() != ""
@@ -128,15 +131,21 @@ def _numbers(labels: pd.Series, classes: tuple[str, ...], where: str) -> Int64[n
     """
     known: Mapping[object, int] = {str(number): number for number in range(len(classes))}
     known = known | {name: number for number, name in enumerate(classes)}
-    numbers = labels.map(str).map(known)
+    words = labels.map(_word)
+    numbers = words.map(known)
     if numbers.isna().any():
-        wrong = sorted(set(map(str, labels[numbers.isna()])))
+        wrong = sorted(set(words[numbers.isna()]))
         hint = " (-1 stands for a hidden label: take a part whose labels are published)" * (str(HIDDEN) in wrong)
         raise UserError(
             f"{where}: unknown labels {', '.join(wrong[:5])}{hint}; "
             f"expected 0 to {len(classes) - 1} or {', '.join(classes)}"
         )
     return numbers.to_numpy(np.int64)
+
+
+def _word(label: object) -> str:
+    """A label as it is written; a column of integers that lacks one is of floats."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
 def check_classes(part: Part, name: str) -> None:

@@ -71,13 +71,15 @@ def find_clips(folder: Path, part: str | None = None) -> list[Clip]:
 
 
 def clip_at(path: Path) -> Clip:
-    """A video, a single picture, or the pictures of one folder in natural order, of no data set.
+    """A video, a single picture, or the pictures of one folder in natural order, of no data set; hidden files of a
+    folder are left out, as of a data set.
 
     Raises:
         UserError: nothing there that can be a clip, or a video whose name OpenCV cannot read.
     """
     if path.is_dir():
-        files = [file for file in path.iterdir() if file.suffix.lower() in manifest.FRAMES and file.is_file()]
+        seen = [file for file in path.iterdir() if not file.name.startswith(".") and file.is_file()]
+        files = [file for file in seen if file.suffix.lower() in manifest.FRAMES]
     else:
         files = [path] if path.is_file() and path.suffix.lower() in manifest.VIDEOS | manifest.FRAMES else []
     if not files:
