@@ -44,15 +44,15 @@ def without(gone: set[tuple[str, str, int]], rows: pd.DataFrame) -> pd.DataFrame
 
 def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[int, int, bool]]:
     """How long each part trained and tuned these cells, by data set, model and part: epochs (of texts passes over
-    them), and trials of the rate (each seed one) of the arm that has fewer; and whether its cells have a
-    `slackness`."""
-    trials = [files.table(folder, "trials") for folder in folders]
-    tried = {
-        (*place, number): int(rows.groupby("arm")["seeds"].sum().min())
-        for number, table in enumerate(trials)
-        if table is not None
-        for place, rows in table.groupby(PLACE)
-    }
+    them), and trials of the rate (each seed one) of that of the two compared arms which has fewer; and whether its
+    cells have a `slackness`."""
+    tried = {}
+    for number, folder in enumerate(folders):
+        if (trials := files.table(folder, "trials")) is not None:
+            arms = [*files.params(folder).comparison.arms]
+            for place, rows in trials.groupby(PLACE):
+                of_arm = rows.groupby("arm")["seeds"].sum().reindex(arms, fill_value=0)
+                tried[(*place, number)] = int(of_arm.min())
     groups = cells.dropna(subset="epoch").groupby([*PLACE, "part"])
     budgets = {}
     for (dataset, model, part), rows in groups:

@@ -101,6 +101,11 @@ def test_of_equally_long_parts_the_one_with_more_trials_counts(
         pd.DataFrame(own).to_csv(folder / "trials.csv", index=False)
     row = judged(folders).loc["video_ood"]
     assert row["settings"] == 4 and abs(row["estimate"]) < GAIN / 2
+    for dataset in ("avenue", "ucsd"):
+        assert (dataset, "dust_shared", 0) in parts.replaced(folders)
+    alone = pd.read_csv(folders[1] / "trials.csv").query("arm == 'unconstrained'")
+    alone.to_csv(folders[1] / "trials.csv", index=False)
+    assert ("ucsd", "dust_shared", 1) in parts.replaced(folders), "an arm without trials has none"
     assert judged(folders[:1]).loc["video_ood", "estimate"] == pytest.approx(GAIN, abs=0.01)
 
 
