@@ -63,7 +63,7 @@ def test_the_papers_medians_of_ut_at_the_headline_noise_are_worked_out_from_its_
     table = paper_tables.read(readme.ROOT / paper_tables.VIDEO)
     own = table[(table["model"] == "UT") & np.isclose(table["epsilon"], 0.13)]
     medians = ", ".join(f"{gain:.1f}" for gain in own.groupby("layers")["gain"].median())
-    assert f"at .13 alone {medians})" in first_screen
+    assert f"at .13, which is ours, it falls and rises: {medians})" in first_screen
 
 
 def test_all_constrained_trainings_are_counted_once_each(first_screen: str) -> None:

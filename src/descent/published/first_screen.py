@@ -6,7 +6,7 @@ from descent.analysis.keys import PLACE
 from descent.analysis.verdicts import NOT_TESTED, REPRODUCED, VERDICTS
 from descent.analysis.wording import number_of
 from descent.components import TASKS
-from descent.published import files, judged, sections
+from descent.published import files, judged, matchings, sections
 from descent.published.markdown import listed
 from descent.published.told import PAGE, Verdicts
 
@@ -15,10 +15,10 @@ SEEN = (
 )
 CAPTION = (
     "*Each line: an effect and its 95 % interval in multiples of what matters; right is better, so a price is "
-    "drawn to the left; diamond: from the paper's tables.* In the table a gain is positive where constrained "
-    "training is better, a price where it is worse; in brackets the 95 % interval; *matters*: the smallest gain "
-    "of interest, or the largest price that counts as small, fixed before the runs. Of *equal capacity* are two "
-    "models with equally many weights."
+    "drawn to the left; diamond: the paper's UT in its tables, over all test noise.* In the table a gain is "
+    "positive where constrained training is better, a price where it is worse; in brackets the 95 % interval; "
+    "*matters*: the smallest gain of interest, or the largest price that counts as small, fixed before the runs. "
+    "Of *equal capacity* are two models with equally many weights."
 )
 BRIEF = (
     "Of errors gain and price are 100 ln of their ratio, in %. Intervals are over seeds and test items (of "
@@ -35,19 +35,19 @@ FOLDED = "<details><summary>How to read it</summary>\n\n{}\n\n</details>"
 UNTESTED = "*Not tested*: a precondition that was fixed before the runs does not hold."
 
 
-def text(told: Verdicts, matched: str) -> str:
+def text(told: Verdicts, matched: pd.DataFrame) -> str:
     """How many primary claims are reproduced; a picture of them, the verdicts, how to read them, and the scope.
 
     Args:
-        matched: which verdicts hang on how seeds are matched (matchings.sentence); empty for none.
+        matched: what other matchings of seeds say (matchings.table); empty for none.
     """
     primary, place = told.primary, told.folders[0].parent.as_posix()
     paragraphs = [
-        _outcome(primary),
+        _outcome(primary, matchings.least(matched)),
         f"![{SEEN}]({place}/fig_verdicts.png)",
         CAPTION,
         judged.brief(told.brief(f"{place}/{PAGE}")),
-        matched,
+        matchings.sentence(matched, f"{place}/{PAGE}"),
         FOLDED.format(BRIEF + (f" {UNTESTED}" if (primary["verdict"] == NOT_TESTED).any() else "")),
         f"{_scope(told)} [What the verdicts rest on]({place}/{PAGE}): every model, data set, "
         "setting and published run by itself, what the means hide, and what was left out; [how claims are "
@@ -56,8 +56,12 @@ def text(told: Verdicts, matched: str) -> str:
     return "\n\n".join(filter(None, paragraphs))
 
 
-def _outcome(primary: pd.DataFrame) -> str:
-    """How many of the paper's primary claims are reproduced, what became of the others, and from how much."""
+def _outcome(primary: pd.DataFrame, least: float = 1.0) -> str:
+    """How many of the paper's primary claims are reproduced, what became of the others, and from how much.
+
+    Args:
+        least: the smallest share of matchings of seeds in which a reproduced claim is that (matchings.least).
+    """
     tested = primary[primary["verdict"] != NOT_TESTED]
     if tested.empty:
         return (
@@ -69,12 +73,14 @@ def _outcome(primary: pd.DataFrame) -> str:
     counts = tested["verdict"].value_counts()
     reproduced = counts.get(REPRODUCED, 0)
     be = "is" if reproduced == 1 else "are"
+    hangs = f", {'' if reproduced == 1 else 'one of them '}in {100 * least:.0f} % of the ways to pair its seeds"
+    hangs = hangs if least < matchings.MOST else ""
     others = [f"{counts[verdict]} *{verdict}*" for verdict in VERDICTS[1:] if verdict in counts]
     others += [f"{left} *{NOT_TESTED}*"] if (left := len(primary) - len(tested)) else []
     rest = f" The others: {listed(others)}." if others else ""
     return (
         f"**{len(primary)} of the paper's claims were chosen before the runs; {reproduced or 'none'} {be} "
-        f"reproduced on real data.**{rest} Behind a claim stand {seeds} seeds and up to "
+        f"reproduced on real data{hangs}.**{rest} Behind a claim stand {seeds} seeds and up to "
         f"{number_of(settings, 'setting')} (a setting is a data set, a model and a depth, at one training noise)."
     )
 

@@ -17,7 +17,7 @@ from descent.analysis import grounds, preconditions, verdicts
 from descent.analysis.claims import CLAIMS
 from descent.analysis.keys import VARIANT
 from descent.analysis.scorecard import scores
-from descent.analysis.verdicts import LEVEL, NARROW, NOT_TESTED, VERDICTS, Estimate
+from descent.analysis.verdicts import LEVEL, NARROW, NOT_TESTED, REPRODUCED, VERDICTS, Estimate
 from descent.analysis.wording import UNIT, signed
 from descent.published.markdown import anchor, listed, pipe
 from descent.published.parts import TRAINED_SEED
@@ -88,6 +88,13 @@ def markdown(found: pd.DataFrame) -> str:
         )
     narrow = [f"*{row['statement']}*. {words}" for row in found.to_dict("records") if (words := _narrow(row))]
     return "\n\n".join([WORDS, pipe(HEADER, rows), *narrow]) if rows else ""
+
+
+def least(found: pd.DataFrame) -> float:
+    """The smallest share of matchings in which a claim is reproduced that the verdict's finds reproduced; 1 for
+    none."""
+    own = found[found["verdict"] == REPRODUCED] if len(found) else found
+    return float(own[REPRODUCED].min()) if len(own) else 1.0
 
 
 def sentence(found: pd.DataFrame, page: str) -> str:

@@ -87,5 +87,4 @@ def write(root: Path, params: Params) -> str | None:
     matched = matchings.table(pairs, facts, card)
     solved = otherwise.sentence(found, runs_page.PAGE)
     write_text(root / PAGE, page_behind.page(told, solved, matchings.markdown(matched)))
-    page = (root / PAGE).as_posix()
-    return first_screen.text(told, matchings.sentence(matched, page))
+    return first_screen.text(told, matched)

@@ -48,7 +48,7 @@ def verdicts_of(
 def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     if not folder.exists():
         publish(folder)
-    return first_screen.text(verdicts_of(params, rows, made_up, folder), "")
+    return first_screen.text(verdicts_of(params, rows, made_up, folder), pd.DataFrame())
 
 
 def behind(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
@@ -62,6 +62,15 @@ def test_claims_of_unlike_many_seeds_do_not_all_take_credit_for_the_most() -> No
     unlike = alike.assign(seeds=alike["seeds"].where(alike.index != tested[0], 8))
     told = [first_screen._outcome(own) for own in (alike, unlike)]
     assert "stand 16 seeds and" in told[0] and "stand 8 to 16 seeds and" in told[1]
+
+
+def test_a_claim_that_few_matchings_reproduce_is_not_told_without_it() -> None:
+    own = card()
+    assert "; 1 is reproduced on real data.**" in first_screen._outcome(own, 0.96)
+    told = first_screen._outcome(own, 0.33)
+    assert "; 1 is reproduced on real data, in 33 % of the ways to pair its seeds.**" in told
+    two = own.assign(verdict="reproduced")
+    assert ", one of them in 33 % of the ways" in first_screen._outcome(two, 0.33)
 
 
 def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
@@ -236,7 +245,7 @@ def test_a_claim_that_several_models_could_not_test_names_how_many_and_where_to_
     one = screen(params, rows, made_up, folder)
     assert "**not tested** (DUST failed; UT failed)" in one and "meets the preconditions" not in one
     both = MODELS.assign(why="failed")
-    several = first_screen.text(verdicts_of(params, rows, made_up, folder, models=both), "")
+    several = first_screen.text(verdicts_of(params, rows, made_up, folder, models=both), pd.DataFrame())
     row = next(line for line in several.splitlines() if line.startswith(f"| {CLAIMS['video_ood'].short} |"))
     assert row.endswith(f"(none of its 2 models meets the preconditions, [why]({tmp_path}/README.md)) |")
     assert "meets the preconditions" not in screen(params, rows, made_up, folder), (
