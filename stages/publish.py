@@ -11,8 +11,7 @@ PICTURES = ("video/fig02_video_robustness.png", "beyond/fig_frames.png", "beyond
 
 
 def main() -> None:
-    """Copy what the README shows from the figures of the last run; of real data no picture of single inputs, and
-    none of what that run left out.
+    """Copy what the README shows from the last run's figures, of real data no picture of single inputs.
 
     Raises:
         UserError: no run has made them.
@@ -20,7 +19,8 @@ def main() -> None:
     params = config.load(kept.OF_RESULTS)
     folder = Path("data/evidence") / params.profile
     folder.mkdir(parents=True, exist_ok=True)
-    pictures = {Path("figures") / name: _why_not(Path(name).stem, params) for name in PICTURES}
+    entries = {Path("figures") / name: catalogue.module(Path(name).stem) for name in PICTURES}
+    pictures = {made: catalogue.unpublished(entry, params) for made, entry in entries.items()}
     shown = [made for made, why in pictures.items() if not why]
     if missing := [str(made) for made in shown if not made.is_file()]:
         raise errors.UserError(f"{' and '.join(missing)} missing: run `make repro`")
@@ -31,14 +31,6 @@ def main() -> None:
         with atomic_file(folder / made.name) as partial:
             shutil.copyfile(made, partial)
         print(f"{folder / made.name}: published from profile {params.profile}")
-
-
-def _why_not(name: str, params: config.Params) -> str:
-    """Why a figure is not to be shown; empty where it may be."""
-    entry = catalogue.module(name)
-    if why := catalogue.left_out(entry, params):
-        return why
-    return "" if catalogue.may_be_published(entry, params) else "it shows real data"
 
 
 if __name__ == "__main__":

@@ -212,3 +212,13 @@ def test_kinds_at_another_noise_than_the_one_shown_are_none_to_show(params: Para
     kinds = (results["shift"] == TRANSFER) & (results["experiment"] == "text")
     assert set(results.loc[kinds, "eps"]) > {eps} and not catalogue.left_out(entry, params, results)
     assert catalogue.left_out(entry, params, results[~(kinds & (results["eps"] == eps))])
+
+
+def test_what_is_left_out_or_shows_real_inputs_is_not_published() -> None:
+    lens, frames = (catalogue.module(name) for name in ("fig_lens", "fig_frames"))
+    assert catalogue.unpublished(lens, fake_params()) == catalogue.unpublished(frames, fake_params()) == ""
+    without = "params.yaml has no data set or no model of lm in use"
+    assert catalogue.unpublished(lens, fake_params({"lm.datasets": []})) == without
+    real = fake_params({"profiles.demo.data.ucsd": {"path": "ucsd"}})
+    assert catalogue.unpublished(frames, real) == "it shows real data"
+    assert catalogue.unpublished(catalogue.module("fig02_video_robustness"), real) == ""

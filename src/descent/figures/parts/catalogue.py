@@ -120,10 +120,12 @@ def sidecar(entry: ModuleType, params: Params, why: str = "") -> dict[str, Any]:
     }
 
 
-def may_be_published(entry: ModuleType, params: Params) -> bool:
-    """Whether a figure shows no single input (its SINGLE_INPUTS), or generated ones alone."""
+def unpublished(entry: ModuleType, params: Params) -> str:
+    """Why a figure is not to be published: it is left out, or shows single inputs (SINGLE_INPUTS) that are real;
+    empty where it may be."""
     sources = [params.source(task, name) for task in tasks(entry) for name in params.section(task).datasets]
-    return not getattr(entry, "SINGLE_INPUTS", False) or all(source.generate for source in sources)
+    single = getattr(entry, "SINGLE_INPUTS", False) and not all(source.generate for source in sources)
+    return left_out(entry, params) or ("it shows real data" if single else "")
 
 
 def write_sidecar(sidecar: dict[str, Any], files: Sequence[Path]) -> None:
