@@ -30,13 +30,9 @@ class Settings(Schema):
     decouple: bool
 
     @model_validator(mode="after")
-    def _read(self) -> "Settings":
+    def _has_steps(self) -> "Settings":
         if self.reading == "pixels" and self.step == "current":
             raise ValueError("step: current is of the reading codes; of pixels no step has a length")
-        if self.reading == "codes" and (self.exact_beta or not self.residual or self.feedforward_gain):
-            raise ValueError(
-                "exact_beta, residual and feedforward_gain are of the reading pixels: set false, true and 0.0"
-            )
         return self
 
 
