@@ -30,7 +30,6 @@ from descent.training.loop import Task
 
 COPIES = 3  # of what trains: weights, gradients, the weights to report
 KEPT = 2  # times that a finished cell lies on the disk: DVC's cache is no copy where the file system has links
-FIRST = [(task,) for task in TASKS]  # of the words that ask for models
 Asked = tuple[str, Params, Sequence[Cell]]  # a part's name, parameters and cells
 
 
@@ -117,7 +116,7 @@ class Costs:
         return sum(len(part.missing) for part in opened), sum(len(part.item.cells) for part in opened)
 
     def _asked(self, *words: str) -> Iterator[Asked]:
-        return self._models(words[0], words[1], words[2:]) if words[:1] in FIRST else self._studies(words)
+        return self._models(words[0], words[1], words[2:]) if words and words[0] in TASKS else self._studies(words)
 
     def _models(self, task: str, dataset: str, models: Sequence[str]) -> Iterator[Asked]:
         for model in models:

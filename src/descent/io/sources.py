@@ -1,5 +1,6 @@
 """What the file of a data set says of where it comes from: its tree, its official address, its generator."""
 
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -45,13 +46,22 @@ def local(
 
 
 def part(folder: Path, beginnings: tuple[str, ...], suffixes: tuple[str, ...]) -> list[Path]:
-    """The files of one part in the first format that is there: that which is named as it, else all shards."""
+    """The files of one part in the first format that is there: that which is named as it, else all shards.
+
+    Raises:
+        UserError: several that begin so and are no shards of one, as their names differ in more than numbers.
+    """
     for beginning in beginnings:
         for suffix in suffixes:
             if (whole := folder / f"{beginning}{suffix}").is_file():
                 return [whole]
         for suffix in suffixes:  # a pipe would have its reader wait for ever
             if files := sorted(path for path in folder.glob(f"{beginning}*{suffix}") if path.is_file()):
+                if len({re.sub(r"\d+", "0", path.name) for path in files}) > 1:
+                    names = ", ".join(path.name for path in files)
+                    raise UserError(
+                        f"{folder}: which of {names} is meant? Leave one there, or call it {beginning}{suffix}"
+                    )
                 return files
     return []
 

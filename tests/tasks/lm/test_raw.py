@@ -81,6 +81,18 @@ def test_all_shards_are_read_and_unlike_ones_are_told() -> None:
         raw.fetch("alpaca", Source(path="local"), ".", Path("raw"))
 
 
+def test_files_that_are_no_shards_of_one_are_not_joined() -> None:
+    Path("local").mkdir()
+    for name, row in zip(("cleaned", "gpt4"), ROWS, strict=False):
+        Path(f"local/alpaca_data_{name}.json").write_text(json.dumps([row]))
+    told = "which of alpaca_data_cleaned.json, alpaca_data_gpt4.json is meant"
+    with pytest.raises(UserError, match=told):
+        raw.fetch("alpaca", Source(path="local"), ".", Path("raw"))
+    Path("local/alpaca_data_gpt4.json").unlink()
+    raw.fetch("alpaca", Source(path="local"), ".", Path("raw"))
+    assert pd.read_parquet("raw/instructions.parquet").to_dict("records") == ROWS[:1]
+
+
 @pytest.mark.parametrize("kind", ["string", "category"])
 def test_what_is_missing_is_left_out_whatever_type_its_column_has(kind: str) -> None:
     Path("local").mkdir()
