@@ -108,6 +108,21 @@ class OneOf(Schema):
         return tuple(cls.model_fields)
 
 
+class Downloaded(OneOf):
+    """Of a data set that may be fetched from an address: a download is checked, and nothing else is."""
+
+    url: Place | None = None
+    sha256: Checksum | None = None
+
+    @model_validator(mode="after")
+    def _checked(self) -> "Downloaded":
+        if self.url is not None and self.sha256 is None:
+            raise ValueError("a url needs its sha256")
+        if self.url is None and self.sha256 is not None:
+            raise ValueError("sha256 belongs to a url; nothing else is checked against it")
+        return self
+
+
 class Hub(Schema):
     """A repository of the Hugging Face hub; without a revision its newest state, which may be another next time:
     a finished cell is known by what is written here."""
@@ -163,6 +178,26 @@ class TextBudget(Budget):
     """
 
     parts: Count = 1
+
+
+class TaskSection(Schema):
+    """What every task has in params.yaml."""
+
+    datasets: list[str]
+    models: list[str]
+    tolerance: NonNegative
+    selection: Literal["feasible", "best", "final"]
+
+
+class TaskGrids(Schema):
+    """What a profile gives a task: the grid, and each model's budget in place of or beside the common one."""
+
+    eps: list[NonNegative]
+    seeds: Grid[Seed]
+    shifts: Grid[str] | None = None  # in place of those of the evaluation
+    batch: Count
+    epochs: Count
+    models: dict[str, BudgetSection]
 
 
 class Evaluation(Schema):

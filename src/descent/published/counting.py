@@ -53,13 +53,11 @@ def _budgets(folders: Sequence[Path], cells: pd.DataFrame) -> dict[tuple, tuple[
             for place, rows in trials.groupby(PLACE):
                 of_arm = rows.groupby("arm")["seeds"].sum().reindex(arms, fill_value=0)
                 tried[(*place, number)] = int(of_arm.min())
-    groups = cells.dropna(subset="epoch").groupby([*PLACE, "part"])
     budgets = {}
-    for (dataset, model, part), rows in groups:
-        cut = files.params(folders[part]).model_budget(model).get("parts", 1)
+    for (dataset, model, part), rows in cells[cells["trained"]].groupby([*PLACE, "part"]):
         place = dataset, model, part
         told = bool(rows.reindex(columns=["slackness"]).notna().any(axis=None))  # a column that old tables lack
-        budgets[place] = -(-int(rows["epoch"].max()) // cut), tried.get(place, 0), told
+        budgets[place] = files.params(folders[part]).epochs(model), tried.get(place, 0), told
     return budgets
 
 

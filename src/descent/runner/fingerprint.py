@@ -25,6 +25,9 @@ CARRIES = (
     "descent.runner",
     "descent.schema",
     "descent.training.schema",
+    "descent.tasks.lm.schema",
+    "descent.tasks.text.schema",
+    "descent.tasks.video.schema",
     "descent.primal_dual.problem",
 )
 SCHEMAS = (

@@ -11,13 +11,15 @@ from descent.published import parts
 from tests.fakes.evidence import Made, real_params
 from tests.fakes.parts import GAIN, PARTS, judged, published
 
+LONGER = {"profiles.demo.video.models.dust.epochs": 24}
+
 
 @pytest.mark.slow
 def test_what_was_said_of_seeds_that_are_replaced_is_said_no_more(results: pd.DataFrame, tmp_path: Path) -> None:
     few = (results["dataset"] == "ucsd") & (results["model"] == "dust_shared") & (results["seed"] > 6)
     folders = [published(results[~few], tmp_path / PARTS[0])]
     assert judged(folders).loc["video_ood", "why"] == "7 seeds, and 8 are needed"
-    folders.append(published(twice(layers=(3,), datasets=("ucsd",)), tmp_path / PARTS[1]))
+    folders.append(published(dust(datasets=("ucsd",)), tmp_path / PARTS[1], LONGER))
     row = judged(folders).loc["video_ood"]
     assert (row["why"], row["seeds"], row["settings"]) == ("", 8, 4)
 
@@ -35,10 +37,8 @@ def test_what_two_parts_trained_for_as_long_is_refused(results: pd.DataFrame, tm
 @pytest.mark.slow
 def test_a_pass_that_was_cut_in_epochs_was_not_trained_for_longer(results: pd.DataFrame, tmp_path: Path) -> None:
     of_text = results[results["model"] == "distilbert"]
-    epochs = of_text["metric"] == "epoch"
-    cut = of_text.assign(value=of_text["value"].mask(epochs, 9 * of_text["value"]))
-    budget = {"profiles.demo.text.models.distilbert.parts": 9}
-    folders = [published(of_text, tmp_path / PARTS[0]), published(cut, tmp_path / PARTS[1], budget)]
+    cut = {"profiles.demo.text.models.distilbert.parts": 9}
+    folders = [published(of_text, tmp_path / PARTS[0]), published(of_text, tmp_path / PARTS[1], cut)]
     with pytest.raises(UserError, match="trained and tuned for as long"):
         parts.replaced(folders)
 
@@ -46,7 +46,7 @@ def test_a_pass_that_was_cut_in_epochs_was_not_trained_for_longer(results: pd.Da
 @pytest.fixture(scope="module")
 def again() -> pd.DataFrame:
     """DUST a second time, and the other way round."""
-    return Made().video(gain=-GAIN, models=("dust_shared",), layers=(3,)).table()
+    return dust(gain=-GAIN)
 
 
 @pytest.mark.slow
@@ -55,11 +55,11 @@ def test_the_part_that_trained_a_model_for_longer_counts_in_its_place(
     results: pd.DataFrame, again: pd.DataFrame, longer: str, tmp_path: Path
 ) -> None:
     """The whole run of what counts is the reference; of the part that is replaced the other model stays."""
-    old, new = (rows.assign(epochs=rows["metric"] == "epoch") for rows in (results, again))
-    more = new if longer == "second" else old
-    more["value"] = more["value"].mask(more["epochs"], more["value"] * 4)
-    old, new = (rows.drop(columns="epochs") for rows in (old, new))
-    folders = [published(old, tmp_path / PARTS[0]), published(new, tmp_path / PARTS[1])]
+    old, new = results, again
+    folders = [
+        published(rows, tmp_path / name, LONGER if part == longer else None)
+        for part, rows, name in zip(("first", "second"), (old, new), PARTS, strict=True)
+    ]
     kept = old[old["model"] != "dust_shared"]
     whole = pd.concat([kept, new], ignore_index=True) if longer == "second" else old
     expected = scorecard.scorecard(whole, real_params()).set_index("claim")
@@ -112,7 +112,7 @@ def test_of_equally_long_parts_the_one_with_more_trials_counts(
 @pytest.mark.slow
 def test_a_longer_part_that_lacks_settings_of_the_other_is_refused(results: pd.DataFrame, tmp_path: Path) -> None:
     """Else they would be gone without a word."""
-    folders = [published(results, tmp_path / PARTS[0]), published(twice(layers=(5,)), tmp_path / PARTS[1])]
+    folders = [published(results, tmp_path / PARTS[0]), published(dust(layers=(5,)), tmp_path / PARTS[1], LONGER)]
     with pytest.raises(UserError, match="small-00000001 holds settings of dust_shared on avenue that a part"):
         parts.joined(folders)
 
@@ -121,8 +121,8 @@ def test_a_longer_part_that_lacks_settings_of_the_other_is_refused(results: pd.D
 def test_of_a_model_a_data_set_that_was_not_trained_for_longer_stays(
     results: pd.DataFrame, tmp_path: Path
 ) -> None:
-    longer = twice(layers=(3,), datasets=("ucsd",), gain=-3 * GAIN)
-    folders = [published(results, tmp_path / PARTS[0]), published(longer, tmp_path / PARTS[1])]
+    more = dust(datasets=("ucsd",), gain=-3 * GAIN)
+    folders = [published(results, tmp_path / PARTS[0]), published(more, tmp_path / PARTS[1], LONGER)]
     assert parts.replaced(folders) == {("ucsd", "dust_shared", 0)}
     row = judged(folders).loc["video_ood"]
     assert row["settings"] == 4
@@ -132,7 +132,15 @@ def test_of_a_model_a_data_set_that_was_not_trained_for_longer_stays(
     assert gains.drop(("ucsd", "dust_shared")).to_numpy() == pytest.approx([GAIN] * 3, abs=0.01)
 
 
-def twice(**what: object) -> pd.DataFrame:
-    """DUST for twice the epochs."""
-    rows = Made().video(models=("dust_shared",), **what).table()
-    return rows.assign(value=rows["value"].mask(rows["metric"] == "epoch", rows["value"] * 2))
+@pytest.mark.slow
+def test_a_part_whose_models_are_lost_early_was_trained_for_no_shorter(
+    results: pd.DataFrame, again: pd.DataFrame, tmp_path: Path
+) -> None:
+    """What was asked for counts: else what diverges would hand its place to what was trained for less."""
+    early = again.assign(value=again["value"].mask(again["metric"] == "epoch", 1.0))
+    folders = [published(results, tmp_path / PARTS[0]), published(early, tmp_path / PARTS[1], LONGER)]
+    assert parts.replaced(folders) == {(dataset, "dust_shared", 0) for dataset in ("avenue", "ucsd")}
+
+
+def dust(layers: tuple[int, ...] = (3,), **what: object) -> pd.DataFrame:
+    return Made().video(models=("dust_shared",), layers=layers, **what).table()

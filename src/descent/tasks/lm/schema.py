@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from descent.schema import (
-    BudgetSection,
     Count,
     Evaluation,
     Grid,
@@ -15,6 +14,8 @@ from descent.schema import (
     Place,
     Schema,
     Seed,
+    TaskGrids,
+    TaskSection,
     TokenizerSource,
 )
 from descent.training.schema import Optimizer
@@ -59,14 +60,10 @@ class Judge(Schema):
     key: str
 
 
-class LanguageModel(Schema):
+class LanguageModel(TaskSection):
     eps: NonNegative
-    datasets: list[str]
-    models: list[str]
     validation_share: Annotated[float, Field(gt=0, lt=0.4)]
     test_share: Annotated[float, Field(gt=0, lt=0.4)]
-    tolerance: NonNegative
-    selection: Literal["feasible", "best", "final"]
     length_pool: Count
     validation_batch: Count
     optimizer: Optimizer
@@ -78,15 +75,9 @@ class LanguageModel(Schema):
     judge: Judge
 
 
-class Grids(Schema):
-    """What a profile gives the language model: the grid, and each model's budget."""
+class Grids(TaskGrids):
+    """What a profile gives the language model."""
 
     prompt: Literal["alpaca", "plain"]
     max_tokens: Annotated[Count, Field(ge=8)]
-    eps: list[NonNegative]
-    seeds: Grid[Seed]
-    shifts: Grid[str] | None = None  # in place of those of the evaluation
-    batch: Count
-    epochs: Count
     tokenizers: dict[str, TokenizerSource]
-    models: dict[str, BudgetSection]

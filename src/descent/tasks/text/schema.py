@@ -1,21 +1,20 @@
 """The sections of params.yaml about text classification."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from descent.schema import (
-    BudgetSection,
-    Checksum,
     Count,
+    Downloaded,
     Evaluation,
-    Grid,
     Hub,
     NonNegative,
-    OneOf,
     Place,
     Schema,
     Seed,
+    TaskGrids,
+    TaskSection,
     TokenizerSource,
 )
 from descent.training.schema import Search
@@ -31,13 +30,11 @@ class GenerateTexts(Schema):
     test_texts: Count
 
 
-class Source(OneOf):
+class Source(Downloaded):
     """Where one data set comes from: exactly one of generate, path, url (with sha256), hub."""
 
     generate: GenerateTexts | None = None
     path: Place | None = None
-    url: Place | None = None
-    sha256: Checksum | None = None
     hub: HubData | None = None
     train_texts: Count | None = None
     test_texts: Count | None = None
@@ -48,34 +45,18 @@ class Source(OneOf):
         """What names the source."""
         return "generate", "path", "url", "hub"
 
-    @model_validator(mode="after")
-    def _checked(self) -> "Source":
-        if (self.url is None) != (self.sha256 is None):
-            raise ValueError("url and sha256 belong together")
-        return self
 
-
-class Text(Schema):
+class Text(TaskSection):
     eps: NonNegative
-    datasets: list[str]
-    models: list[str]
     validation_share: Annotated[float, Field(gt=0, lt=0.5)]
-    tolerance: NonNegative
-    selection: Literal["feasible", "best", "final"]
     length_pool: Count
     validation_batch: Count
     search: Search
     evaluation: Evaluation
 
 
-class Grids(Schema):
-    """What a profile gives text: the grid, and each model's budget in place of or beside the common one."""
+class Grids(TaskGrids):
+    """What a profile gives text."""
 
     max_tokens: Annotated[Count, Field(ge=4)]
-    eps: list[NonNegative]
-    seeds: Grid[Seed]
-    shifts: Grid[str] | None = None  # in place of those of the evaluation
-    batch: Count
-    epochs: Count
     tokenizers: dict[str, TokenizerSource]
-    models: dict[str, BudgetSection]

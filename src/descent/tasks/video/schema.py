@@ -5,17 +5,17 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from descent.schema import (
-    BudgetSection,
-    Checksum,
     Count,
+    Downloaded,
     Evaluation,
     Grid,
     NonNegative,
-    OneOf,
     Place,
     Positive,
     Schema,
     Seed,
+    TaskGrids,
+    TaskSection,
 )
 
 
@@ -42,14 +42,10 @@ class VideoEvaluation(Evaluation):
         return self
 
 
-class Video(Schema):
-    datasets: list[str]
-    models: list[str]
+class Video(TaskSection):
     frame: Frame
     noise_scale: Literal["dataset"] | Positive
     patch_loss: Literal["sum", "mean"]
-    tolerance: NonNegative
-    selection: Literal["feasible", "best", "final"]
     evaluation: VideoEvaluation
 
 
@@ -60,13 +56,11 @@ class Generate(Schema):
     frames: Count
 
 
-class Source(OneOf):
+class Source(Downloaded):
     """Where one data set comes from: exactly one of generate, path, url (with sha256)."""
 
     generate: Generate | None = None
     path: Place | None = None
-    url: Place | None = None
-    sha256: Checksum | None = None
     part: str | None = None
     train_clips: Count | None = None
     test_clips: Count | None = None
@@ -77,27 +71,13 @@ class Source(OneOf):
         """What names the source."""
         return "generate", "path", "url"
 
-    @model_validator(mode="after")
-    def _checked(self) -> "Source":
-        if self.url is not None and self.sha256 is None:
-            raise ValueError("a url needs its sha256")
-        if self.url is None and self.sha256 is not None:
-            raise ValueError("sha256 belongs to a url; nothing else is checked against it")
-        return self
 
-
-class Grids(Schema):
-    """What a profile gives video: the grid, and each model's budget in place of or beside the common one."""
+class Grids(TaskGrids):
+    """What a profile gives video."""
 
     layers: Grid[Count]
-    eps: list[NonNegative]
-    seeds: Grid[Seed]
-    shifts: Grid[str] | None = None  # in place of those of the evaluation
     clips: Literal["official", "drawn"]
     tokens: Count
-    batch: Count
-    epochs: Count
     epoch_inputs: Count | None
     validation_inputs: Count
     test_inputs: Count | None
-    models: dict[str, BudgetSection]
