@@ -129,8 +129,8 @@ def sound(results: pd.DataFrame, params: Params) -> pd.DataFrame:
         results: of one experiment.
     """
     rows = results[results["arm"].isin(params.comparison.arms)]
-    cells = cells_table(rows, params)
-    lost = pd.MultiIndex.from_frame(cells.loc[truth(cells["diverged"]), PAIR])
+    diverged = mean(measured(select(rows, metric="diverged", shift=TRAINED, bin=0.0)))
+    lost = pd.MultiIndex.from_frame(diverged[diverged > 0].reset_index()[PAIR])
     return rows[~pd.MultiIndex.from_frame(rows[PAIR]).isin(lost)]
 
 

@@ -208,8 +208,13 @@ def _settle(figure: Figure) -> None:
     engine = figure.get_layout_engine()
     if not figure.axes or not isinstance(engine, ConstrainedLayoutEngine):  # settled before, or laid out by hand
         return
+    places: list[list[float]] = []
     for _ in range(3):  # what stands at a share of a panel's height moves with it: the layout closes in
+        before = places
         engine.execute(figure)
+        places = [[round(edge, 6) for edge in axes.get_position().bounds] for axes in figure.axes]
+        if places == before:
+            break
     figure.set_layout_engine("none")
-    for axes in figure.axes:
-        axes.set_position([round(edge, 6) for edge in axes.get_position().bounds])
+    for axes, place in zip(figure.axes, places, strict=True):
+        axes.set_position(place)
