@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from descent.analysis import summary
+from descent.analysis.keys import PAIR
 from descent.analysis.metrics import followed, metrics
 from descent.config import Params
 
@@ -91,6 +92,21 @@ def test_reference_maps_have_a_mean_but_no_training_level(params: Params, result
     identity = summary.select(cells, arm="identity", dataset="ucsd", model="ut").squeeze()
     assert identity["mean_rmse"] == pytest.approx(0.3 * 46)
     assert identity[["rmse_in_distribution", "rmse_at_eps", "feasible", "descending"]].isna().all()
+
+
+def test_where_one_arm_diverged_the_other_is_left_out_with_it(params: Params, results: pd.DataFrame) -> None:
+    """As cells_table tells it; other settings, and arms that are not compared, are not touched."""
+    own = summary.select(results, experiment="video")
+    own.loc[mask(own, **UT, metric="diverged"), "value"] = 1.0
+    compared = own[own["arm"].isin(params.comparison.arms)]
+    cells = summary.cells_table(compared, params)
+    lost = {tuple(pair) for pair in cells.loc[cells["diverged"].fillna(False), PAIR].to_numpy().tolist()}
+    assert len(lost) == 1
+    kept = [tuple(pair) not in lost for pair in compared[PAIR].to_numpy().tolist()]
+    found = summary.sound(own, params)
+    pd.testing.assert_frame_equal(found, compared[kept])
+    gone = compared.drop(found.index)
+    assert set(gone["arm"]) == set(params.comparison.arms)
 
 
 def depths(*rows: tuple) -> pd.DataFrame:
