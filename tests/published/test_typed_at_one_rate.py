@@ -21,7 +21,7 @@ BEFORE = {
     "DistilBERT": ("small-6fcc924a", "controls_rates_distilbert", "0.002"),
     "RoBERTa": ("small-6c3d66eb", "text", ""),
 }
-MATTERS = {"text_ood": 0.0075, "text_cost": 0.005}
+MATTERS = {"text_ood": 0.0075, "text_cost": 0.005}  # as announced
 SIX = 6  # claims, by which p is multiplied
 
 
@@ -42,12 +42,10 @@ def effects(claim: str, models: tuple[str, ...] = tuple(RUNS)) -> tuple[np.ndarr
 
 def judged(claim: str, found: Estimate) -> np.ndarray:
     """The verdict of each estimate by the announced rule."""
-    null = MATTERS[claim] if CLAIMS[claim].kind == "cost" else 0.0
+    row = {"kind": CLAIMS[claim].kind, "effect": MATTERS[claim]}
+    null = row["effect"] if row["kind"] == "cost" else 0.0
     p = SIX * np.maximum(found.p(null), verdicts.sign_flip(found.by_seed - null))
-    (low, high), (low90, high90) = (found.interval(level) for level in (verdicts.LEVEL, verdicts.NARROW))
-    numbers = {"estimate": found.value, "low": low, "high": high, "low90": low90, "high90": high90, "p_holm": p}
-    table = pd.DataFrame({name: np.atleast_1d(of) for name, of in numbers.items()})
-    return verdicts.decide(table.assign(kind=CLAIMS[claim].kind, effect=MATTERS[claim], why=""))
+    return matchings._decided(found, np.atleast_1d(p), row)
 
 
 def by_seed(claim: str, name: str, before: bool = False) -> np.ndarray:
@@ -152,6 +150,21 @@ def test_what_each_model_gains_at_one_rate_is_that_of_its_pairs() -> None:
     assert short == pytest.approx([*ut, *bert, *pooled["DistilBERT"], *roberta, *pooled["RoBERTa"]], abs=0.051)
     price = said(r"it pays (-?\.\d+ \(.*?\))\. The eight seeds of the part", "data/evidence/NOTES.md")
     assert price == pytest.approx(of(by_seed("text_cost", "RoBERTa")), abs=0.0051)
+
+
+def test_models_have_learned_and_constraints_act_and_p4_alone_is_not_their_own() -> None:
+    """Two arms at chance, or constraints that do nothing, would pay nothing either."""
+    lowest = []
+    for folder in RUNS.values():
+        claims = pd.read_csv(PUBLISHED / folder / "claims.csv").set_index("claim")
+        assert claims.loc[list(MATTERS), "why"].str.startswith("no study of twice the epochs of ").all()
+        cells = files.cells(PUBLISHED / folder).query("experiment == 'text' and trained")
+        ours = cells[cells["arm"] == "constrained"]
+        assert ours["active_reported"].astype(bool).all() and not cells["diverged"].astype(bool).any()
+        lowest.append(100 * cells["accuracy_clean"].min())
+    words = (readme.ROOT / "docs/findings.md").read_text()
+    assert f"answer {min(lowest):.0f} % or more right without noise, where chance is 50" in words
+    assert "the multipliers of all constrained ones act" in words
 
 
 def test_all_but_one_of_the_constrained_models_hold_and_are_solved() -> None:
