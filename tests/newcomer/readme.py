@@ -5,12 +5,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+DOUBTS = ROOT / "docs/doubts.md"
+FINDINGS = ROOT / "docs/findings.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def text(pages: list[Path] = PAGES) -> str:
     """All of them."""
     return "\n".join(page.read_text(encoding="utf-8") for page in pages)
+
+
+def flat(page: Path = README, after: str = "", until: str = "\n## ") -> str:
+    """A page, or what stands in it after some words and until others, on one line."""
+    part = text([page])
+    return " ".join((part.split(after, 1)[1].split(until)[0] if after else part).split())
 
 
 def headings(page: Path = README) -> list[str]:

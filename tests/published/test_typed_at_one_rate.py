@@ -79,7 +79,7 @@ def of(values: np.ndarray) -> list[float]:
 def test_both_claims_are_read_seed_beside_seed_by_the_announced_rule() -> None:
     pattern = r"seed beside seed, the gain is (.*?), \*cannot tell\*, and the price (.*?), \*reproduced\*"
     told = said(pattern, "docs/findings.md")
-    short = said(r"texts gain (.*?), \*cannot tell\*, at a price of (.*?), \*reproduced\*", "README.md")
+    short = said(r"texts gain (.*?), \*cannot tell\*, at a price of (.*?), \*reproduced\*", "docs/doubts.md")
     expected = []
     for claim, verdict in (("text_ood", "cannot tell"), ("text_cost", "reproduced")):
         own, _, items = effects(claim)
@@ -104,7 +104,7 @@ def test_other_ways_to_lay_the_seeds_beside_one_another_say_as_told() -> None:
     reproduced = f"{100 * shares['text_cost']['reproduced']:.0f} %"
     nothing = f"{100 * shares['text_ood']['no effect of interest']:.0f} %"
     told = {
-        "README.md": (f"(in {reproduced} of the ways", f"(in {reproduced})"),
+        "docs/doubts.md": (f"(in {reproduced} of the ways", f"(in {reproduced})"),
         "docs/findings.md": (f"in other ways {reproduced} of 2,000 give *reproduced*",),
         "data/evidence/PROTOCOL.md": (f"of 2,000 of them {reproduced} give *reproduced*",),
     }
@@ -145,7 +145,7 @@ def test_what_each_model_gains_at_one_rate_is_that_of_its_pairs() -> None:
     pooled = {name: of(sixteen("text_ood", name)) for name in BEFORE}
     assert both == pytest.approx([number for own in pooled.values() for number in own], abs=0.0051)
     assert {len(sixteen("text_ood", name)) for name in BEFORE} == {16}
-    short = said(r": UT gains (.*?), in sixteen seeds\), RoBERTa (.*?), in sixteen\)", "README.md")
+    short = said(r": UT gains (.*?), in sixteen seeds\), RoBERTa (.*?), in sixteen\)", "docs/doubts.md")
     ut, bert, roberta = (of(by_seed("text_ood", name)) for name in RUNS)
     assert short == pytest.approx([*ut, *bert, *pooled["DistilBERT"], *roberta, *pooled["RoBERTa"]], abs=0.051)
     price = said(r"it pays (-?\.\d+ \(.*?\))\. The eight seeds of the part", "data/evidence/NOTES.md")

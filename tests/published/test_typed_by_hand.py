@@ -1,4 +1,4 @@
-"""What the README's bullets and the findings say by hand is what pages and tables say, which code writes."""
+"""What README, findings and doubts say by hand is what pages and tables say, which code writes."""
 
 import re
 
@@ -24,15 +24,15 @@ BY_HAND = (
     r"(\d+); of the "
     r"language model's two layers the second alone is asked\)"
 )
+SHOW = "## What the models behind the verdicts show"
 STOPPED = {"UT": "small-8c66dd11", "DUST": "small-c01b2581", "DUST on Avenue": "small-208d9dc2"}
 NUPI = "https://proceedings.mlr.press/v235/sohrabi24a.html"
 
 
 @pytest.fixture(scope="module")
 def bullets() -> str:
-    """What is typed beneath the block that code writes."""
-    typed = readme.README.read_text().split("<!-- /evidence -->")[1].split("**How sure?**")[0]
-    return " ".join(typed.split())
+    """What is typed of the models behind the verdicts."""
+    return readme.flat(readme.FINDINGS, SHOW)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_what_the_means_hide_is_told_as_on_the_page(bullets: str, page: str) -> 
     told = re.search(r"At a test noise of 1 the mean gain is (\S+) points, at 4 it is (\S+)\. ", bullets).groups()
     assert [float(number) for number in told] == [float(number) for number in at]
     gray = re.search(r"in gray levels the gain of \*Video\* is (.*?) %, by depth", page)[1]
-    sure = " ".join(readme.README.read_text().split("**How sure?**")[1].split())
+    sure = readme.flat(readme.DOUBTS)
     told = re.search(r"where claims average logarithms, it is (\.\d) % \((.*?)\)", sure)
     assert _numbers(" ".join(told.groups())) == _numbers(gray)
     cap = re.search(r"a price of \+(\S+) \(.*? % where it was \+(\S+) \(", page).groups()
@@ -70,6 +70,22 @@ def test_what_the_means_hide_is_told_as_on_the_page(bullets: str, page: str) -> 
     )
     whole, without, higher = re.search(stays, sure).groups()
     assert (higher, whole) == cap and f"the price is then {without} %" in sure
+
+
+def test_the_readme_types_no_number_that_findings_do_not_tell_in_one_place() -> None:
+    """All numbers of one of its bullets stand in one paragraph of the findings, whose numbers are worked out."""
+    typed = readme.text([readme.README]).split("Seen beside the verdicts")[1].split("\n## ")[0]
+    bullets = [line for line in typed.splitlines() if line.startswith("- ")]
+    places = [set(_every(line)) for line in readme.text([readme.FINDINGS]).splitlines()]
+    assert len(bullets) == 4
+    for bullet in bullets:
+        assert any(set(_every(bullet)) <= place for place in places), bullet
+    assert not _every(typed.split("**How sure?**")[1])
+
+
+def _every(words: str) -> list[float]:
+    """The numbers of a paragraph, without their signs and the addresses of its links."""
+    return [float(number) for number in re.findall(r"(?<![\w.])\d*\.?\d+(?!\w)", re.sub(r"\]\(.*?\)", "]", words))]
 
 
 def _numbers(words: str) -> list[float]:
@@ -106,7 +122,7 @@ def test_the_medians_of_the_papers_table_are_worked_out_from_it(bullets: str) ->
 def test_the_settings_beside_the_papers_are_those_of_the_runs_and_of_its_tables() -> None:
     rows = {
         line.split(" | ")[0]: line.rstrip(" |").split(" | ")[1:]
-        for line in readme.text([readme.README]).splitlines()
+        for line in readme.text([readme.DOUBTS]).splitlines()
     }
     runs = {"ut": ["small-9ecb5140"], "dust_shared": ["small-0e05c208", "small-24cbc4c9"]}
     ours = {model: [_told(model, run) for run in names] for model, names in runs.items()}
@@ -152,11 +168,11 @@ def test_the_settings_beside_the_papers_are_those_of_the_runs_and_of_its_tables(
     assert rows["| training steps: UT, DUST"][1].startswith(f"{ut['steps']:,}, {dust['steps']:,}: ")
     assert rows["| seeds"][1] == str(ut["seeds"]) == str(dust["seeds"])
     (weights,) = {number for told in ours.values() for one in told for number in one["weights"]}
-    assert f"they have {weights:,.0f} weights." in readme.README.read_text()
+    assert f"they have {weights:,.0f} weights." in readme.flat(readme.DOUBTS)
 
 
 def _told(model: str, run: str) -> dict[str, object]:
-    """What a run says of a model that the README repeats."""
+    """What a run says of a model that the page of doubts repeats."""
     params = config.load(readme.ROOT / "data/evidence" / run / "params.yaml")
     (dataset,), budget = params.video.datasets, params.model_budget(model)
     problem = params.problem(dataset, model)

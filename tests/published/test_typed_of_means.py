@@ -1,4 +1,4 @@
-"""What the README and the findings say by hand of parts of a mean, and of all that was trained."""
+"""What the pages of findings and of doubts say by hand of parts of a mean, and of all that was trained."""
 
 import re
 from pathlib import Path
@@ -27,12 +27,12 @@ def joined() -> Joined:
 
 @pytest.fixture(scope="module")
 def findings() -> str:
-    return " ".join((readme.ROOT / "docs/findings.md").read_text().split())
+    return readme.flat(readme.FINDINGS)
 
 
 @pytest.fixture(scope="module")
-def first_screen() -> str:
-    return " ".join(readme.README.read_text().split())
+def doubts() -> str:
+    return readme.flat(readme.DOUBTS)
 
 
 def numbers(words: str) -> list[float]:
@@ -59,21 +59,21 @@ def test_what_three_layers_gain_and_pay_is_worked_out_from_their_pairs(joined: J
     assert avenue == pytest.approx([*(100 * alone.astype(float))], abs=0.0051)
 
 
-def test_the_papers_medians_of_ut_at_the_headline_noise_are_worked_out_from_its_table(first_screen: str) -> None:
+def test_the_papers_medians_of_ut_at_the_headline_noise_are_worked_out_from_its_table(findings: str) -> None:
     table = paper_tables.read(readme.ROOT / paper_tables.VIDEO)
     own = table[(table["model"] == "UT") & np.isclose(table["epsilon"], 0.13)]
     medians = ", ".join(f"{gain:.1f}" for gain in own.groupby("layers")["gain"].median())
-    assert f"at .13, which is ours, it falls and rises: {medians})" in first_screen
+    assert f"at .13, which is ours, it falls and rises: {medians})" in findings
 
 
-def test_all_constrained_trainings_are_counted_once_each(first_screen: str) -> None:
+def test_all_constrained_trainings_are_counted_once_each(findings: str) -> None:
     folders = [folder for found in programme.parted(PUBLISHED, "small") for folder in found]
     cells = pd.concat([files.cells(folder).assign(run=folder.name) for folder in folders])
     ours = cells[truth(cells["trained"]) & (cells["arm"] == "constrained")]
     once = ours.drop_duplicates(["run", "model", *trained.SAME, "validation_loss"])
     falls = truth(once["descending"]) & ~truth(once["diverged"])
     told = f"Of all {len(once):,} constrained models published, studies and trials included, {falls.sum():,} do."
-    assert told in first_screen
+    assert told in findings
 
 
 def test_the_kinds_of_ut_with_a_higher_cap_are_split_where_no_step_lies(findings: str) -> None:
@@ -116,28 +116,28 @@ def test_what_texts_lose_one_layer_early_is_what_the_tables_of_the_solved_parts_
 
 
 def test_what_is_said_of_the_price_on_texts_is_what_matchings_and_models_tell(
-    joined: Joined, first_screen: str
+    joined: Joined, findings: str, doubts: str
 ) -> None:
     card = scorecard.judged(*joined)
     price = matchings.table(*joined, card).set_index("claim").loc["text_cost"]
     words = f"which they are in {100 * price['reproduced']:.0f} % of the ways to match them"
-    assert words in first_screen and price["within"] == 1, "and below half a point in each of them"
+    assert words in doubts and price["within"] == 1, "and below half a point in each of them"
     own = _of_texts(joined, "text_cost")[1][:, :, 0]
     assert (100 * trimmed(own) < 0.5).all(), "in the verdict's"
     left_out = (own.argmax(axis=0) == 2).sum()
-    assert left_out == 4 and "in each seed, in four of eight UT with four layers." in first_screen
-    told = re.search(r"of UT with four layers alone (.*?)\)", first_screen)[1]
+    assert left_out == 4 and "in each seed, in four of eight UT with four layers." in doubts
+    told = re.search(r"of UT with four layers alone (.*?)\)", findings)[1]
     four = joined[0].query("claim == 'text_cost' and model == 'ut_text' and layers == 4")
     alone = scorecard.judged(four, joined[1]).set_index("claim").loc["text_cost", BOUNDS]
     assert numbers(told) == pytest.approx([*(100 * alone.astype(float))], abs=0.051)
     models = scorecard.by_model(*joined).query("claim == 'text_cost' and why == ''")
-    assert len(models) == 3 and "in all of them). No model says so by itself" in first_screen
+    assert len(models) == 3 and "in all of them). No model says so by itself" in doubts
     for model in models["model"]:
         facts = joined[1].assign(why=joined[1]["why"].mask(joined[1]["model"] != model, "left out"))
         assert scorecard.judged(joined[0], facts).set_index("claim").loc["text_cost", "verdict"] != "reproduced"
 
 
-def test_what_alpha_changes_is_worked_out_from_its_cells(findings: str, first_screen: str) -> None:
+def test_what_alpha_changes_is_worked_out_from_its_cells(findings: str) -> None:
     run = PUBLISHED / SOLVED["RoBERTa"]
     study = files.cells(run).query("experiment == 'alpha'").set_index("seed")
     beyond = study["accuracy_out_of_distribution"]
@@ -145,7 +145,7 @@ def test_what_alpha_changes_is_worked_out_from_its_cells(findings: str, first_sc
     value, ends = student(100 * (weak - beyond[study["arm"] == "unconstrained"]).to_numpy())
     told = re.search(r"and solved by (.*?) on new seeds \(exploratory\)", findings)[1]
     assert numbers(told) == pytest.approx([value, *ends], abs=0.0051)
-    assert f"2.3, 1.3 and {value:.1f} points".replace("0.", ".") in first_screen
+    assert f"2.3, 1.3 and {value:.1f} points".replace("0.", ".") in findings
     levels = pd.read_csv(run / "levels.csv").query("experiment == 'alpha' and gamma >= 1")
     by = levels.pivot_table(index="gamma", columns="varied", values="score")
     said = re.search(r"by level (.*?) at 1, 2, 3 and 4", findings)[1]
@@ -153,7 +153,7 @@ def test_what_alpha_changes_is_worked_out_from_its_cells(findings: str, first_sc
 
 
 def test_what_distilbert_loses_at_one_rate_is_worked_out_from_its_cells(
-    joined: Joined, findings: str, first_screen: str
+    joined: Joined, findings: str, doubts: str
 ) -> None:
     cells = files.cells(PUBLISHED / SOLVED["DistilBERT"])
     study = cells[cells["experiment"].str.endswith("controls_rates_distilbert")]
@@ -181,12 +181,12 @@ def test_what_distilbert_loses_at_one_rate_is_worked_out_from_its_cells(
     value, ends = student(exchanged)
     said = re.search(r"and \.001 without, the gain is (.*?), in all eight seeds", findings)[1]
     assert numbers(said) == pytest.approx([100 * number for number in (value, *ends)], abs=0.051)
-    assert (exchanged > 0).all() and f"it gains {100 * value:.1f}, in all eight seeds" in first_screen
-    short = re.search(r"none that can be told \((.*?) at \.001, (.*?) at \.002;", first_screen)
+    assert (exchanged > 0).all() and f"it gains {100 * value:.1f}, in all eight seeds" in doubts
+    short = re.search(r"none that can be told \((.*?) at \.001, (.*?) at \.002;", doubts)
     expected = [f"{100 * value:.1f}".replace("0.", ".") for value, _ in found]
     assert [*short.groups()] == expected
     means = " or ".join(f"{100 * one[0]:.1f}".replace("0.", ".") for one in instead)
-    assert f"the gain on texts would be {means} points" in first_screen
+    assert f"the gain on texts would be {means} points" in doubts
 
 
 def _instead(joined: Joined, gain: np.ndarray) -> tuple[float, float, float]:

@@ -1,4 +1,4 @@
-"""What the README and the findings say by hand of solved and unsolved problems is worked out from their runs."""
+"""What is said by hand of solved and unsolved problems, in findings and doubts, is worked out from their runs."""
 
 import re
 
@@ -141,9 +141,9 @@ def test_the_gain_on_video_is_reversed_with_all_settings_of_seven_layers_and_no_
     bounds = 100 * gains["all"].loc[["low90", "high90"]].astype(float)
     low, high = (f"{bound:.2f}".replace("-0.", "-.") for bound in bounds)
     estimate, *interval = (f"{number:.2f}".replace("0.", ".") for number in without)
-    readme_says = " ".join(readme.README.read_text().split())
-    assert f"are -.33, *no effect of interest*, and without all three they are {estimate}" in readme_says
-    assert f"its 90 % interval, {low} to {high} %, ends just beyond the 1 % that matter" in readme_says
+    doubts = readme.flat(readme.DOUBTS)
+    assert f"are -.33, *no effect of interest*, and without all three they are {estimate}" in doubts
+    assert f"its 90 % interval, {low} to {high} %, ends just beyond the 1 % that matter" in doubts
     findings = (readme.ROOT / "docs/findings.md").read_text()
     assert f"gain {estimate} % ({' to '.join(interval)}), *no effect of interest*" in findings
     assert f"the 90 % interval, {low} to {high} %, ends just beyond" in findings
@@ -164,7 +164,7 @@ def _numbers(words: str) -> list[float]:
     return [float(number) for number in re.findall(r"[-+]?\d*\.\d+", words)]
 
 
-def test_the_verdicts_on_texts_without_each_model_are_those_that_the_readme_tells() -> None:
+def test_the_verdicts_on_texts_without_each_model_are_those_that_are_told() -> None:
     folders, _ = programme.parted(readme.ROOT / "data/evidence", "small")
     pairs, facts = (table[table["claim"].isin(TEXTS)] for table in parts.joined(folders))
     said = []
@@ -175,7 +175,7 @@ def test_the_verdicts_on_texts_without_each_model_are_those_that_the_readme_tell
         gain, price = (scorecard.judged(pairs, without).set_index("claim").loc[claim] for claim in TEXTS)
         told = f"{_short(gain['estimate'])} ({_short(gain['low'])} to {_short(gain['high'])})"
         said.append(f"without {name} {told}, *{gain['verdict']}*, and *{price['verdict']}*")
-    assert f"both verdicts: {'; '.join(said)}." in " ".join(readme.README.read_text().split())
+    assert f"both verdicts: {'; '.join(said)}." in readme.flat(readme.DOUBTS)
 
 
 def _short(share: float) -> str:

@@ -13,7 +13,7 @@ Written by `make evidence` from the tables in the folders beside this file; none
 what constrained training has over plain training (*ERM*), or where it says so one model over another: of errors
 the mean log-ratio in %, with its 95 % interval over seeds; negative numbers are losses, and a negative gain in
 distribution is a price. But for the claims' own means, pairs of which a cell is lost are left out, and where too
-few are left there is no number. What the words mean: [README](../../README.md#words); why each was run:
+few are left there is no number. What the words mean: [docs/words.md](../../docs/words.md); why each was run:
 [PROTOCOL.md](PROTOCOL.md); what to doubt: [NOTES.md](NOTES.md)."""
 EVERY = """What each published run trained, with the depths; a run that was announced to join no claim is judged
 alone."""
