@@ -16,7 +16,13 @@ from descent.models.parts.inputs import VideoInputs
 from descent.published.markdown import anchor
 from tests.newcomer import readme
 
-SOUGHT = ("What it costs", "My own data", "My own model, arm, shift, figure", "Use a trained model", "What failed")
+SOUGHT = (
+    "What it costs",
+    "My own data",
+    "My own model, arm, shift, figure",
+    "Use a trained model",
+    "When something fails",
+)
 
 
 def settings() -> list[str]:

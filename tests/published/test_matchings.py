@@ -110,8 +110,8 @@ def test_a_verdict_that_other_matchings_do_not_keep_is_told_and_one_that_they_ke
     assert matchings.sentence(kept, "page.md") == "" and kept["within"].item() == 1
     hanging = kept.assign(**{REPRODUCED: 0.3, CANNOT_TELL: 0.7})
     words = matchings.sentence(hanging, "page.md")
-    assert "30 % give *reproduced* and 70 % *cannot tell*;" in words and "in 100 %" in words
-    assert "needs no matching: -2.00 (-2.00 to -2.00) points, with a corrected p of 0 *reproduced*." in words
+    assert "30 % give *reproduced* and 70 % *cannot tell*." in words
+    assert "needs no matching: -2.00 (-2.00 to -2.00) points, *reproduced*." in words
     assert "(page.md#other-matchings-of-seeds)" in words
 
 

@@ -20,17 +20,20 @@ CAPTION = (
     "*matters*: the smallest gain of interest, or the largest price that counts as small, fixed before the runs. "
     "Of *equal capacity* are two models with equally many weights."
 )
-BRIEF = (
-    "Of errors gain and price are 100 ln of their ratio, in %. Intervals are over seeds and test items (of "
-    "video blocks of frames of few clips, so that nothing is said of other scenes). Points are of accuracy. A "
-    "mean over more than three settings is trimmed: without the largest and smallest quarter. *In its tables*: "
-    "the same mean of the paper's UT, over all test noise. The verdict is the first that fits. *Reproduced*: "
-    "the interval of a gain lies above zero and its estimate reaches what matters, or the 90 % one of a price "
-    "lies below what matters. *No effect of interest*: a gain's whole 90 % interval is within what matters, up "
-    "and down. *Reversed*: a gain's interval lies below zero. *Not reproduced*: a price's lies above what "
-    "matters. *Cannot tell*: all else. *No effect of interest* and *cannot tell* apart, each asks for p < .05 "
-    "too, after a correction for six claims."
-)
+BRIEF = """The verdict is the first that fits:
+
+| verdict | of a gain | of a price | and p < .05, corrected for six claims |
+| --- | --- | --- | --- |
+| reproduced | interval above zero, estimate what matters or more | 90 % interval below what matters | yes |
+| no effect of interest | 90 % interval within what matters, up and down | | |
+| reversed | interval below zero | | yes |
+| not reproduced | | interval above what matters | yes |
+| cannot tell | all else | all else | |
+
+For errors, gain and price are 100 ln(ratio of the errors), in %; points are of accuracy. Intervals are over
+seeds and test items (of video blocks of frames of few clips, so that nothing is said of other scenes). A mean
+over more than three settings is trimmed: without the largest and smallest quarter. *In its tables*: the same mean
+of the paper's UT."""
 FOLDED = "<details><summary>How to read it</summary>\n\n{}\n\n</details>"
 UNTESTED = "*Not tested*: a precondition that was fixed before the runs does not hold."
 

@@ -29,7 +29,9 @@ def brief(card: pd.DataFrame) -> str:
     for row in card.to_dict("records"):
         *_, found, matters, _, _, verdict = _claim(row)
         tables = written(float(row["paper_value"]), row["unit"])
-        paper = row["paper"] if tables == UNKNOWN else f"{row['paper']}; in its tables {tables}"
+        paper = (
+            row["paper"] if tables == UNKNOWN else f"{row['paper']}; in its tables {tables} (over all test noise)"
+        )
         rows.append([CLAIMS[row["claim"]].short, paper, found, matters, verdict])
     return pipe(["claim", "the paper", "here", "matters", "verdict"], rows)
 

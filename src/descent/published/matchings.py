@@ -98,7 +98,7 @@ def least(found: pd.DataFrame) -> float:
 
 
 def sentence(found: pd.DataFrame, page: str) -> str:
-    """Which verdicts other matchings do not keep, and what they say; empty where MOST of them do.
+    """Which verdicts other matchings do not keep, what they say, and the plain mean; empty where MOST of them do.
 
     Args:
         page: where the table stands.
@@ -112,10 +112,8 @@ def sentence(found: pd.DataFrame, page: str) -> str:
             plain = _interval(row, "_plain").replace("+", "")
             said.append(
                 f"**{CLAIMS[row['claim']].short}: that it is *{own}* hangs on how the seeds of models trained "
-                f"apart are paired.** {others} {100 * row[own]:.0f} % give *{own}* and {listed(rest)}; the 90 % "
-                f"interval lies within what matters in {100 * row['within']:.0f} %. A plain mean over settings "
-                f"needs no matching: {plain} {UNIT[row['unit']]}, with a corrected p of {row['p_plain']:.2g} "
-                f"*{row['verdict_plain']}*. {_narrow(row)}".strip()
+                f"apart are paired.** {others} {100 * row[own]:.0f} % give *{own}* and {listed(rest)}. A plain "
+                f"mean over settings needs no matching: {plain} {UNIT[row['unit']]}, *{row['verdict_plain']}*."
             )
     return " ".join(said)
 

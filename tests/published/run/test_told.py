@@ -10,6 +10,7 @@ import yaml
 from descent.analysis import effects, grounds
 from descent.analysis.claims import CLAIMS
 from descent.analysis.summary import cells_table
+from descent.analysis.verdicts import NOT_TESTED, VERDICTS
 from descent.analysis.wording import UNKNOWN
 from descent.config import Params
 from descent.published import each_part, first_screen, page_behind, trained
@@ -78,7 +79,7 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
 ) -> None:
     folder = tmp_path / "small-1"
     told = screen(params, card(), made_up, folder).split("\n\n")
-    outcome, picture, caption, verdicts, summary, legend, end, scope = told
+    outcome, picture, caption, verdicts, summary, _, words, legend, end, scope = told
     assert outcome == (
         "**3 of the paper's claims were chosen before the runs; 1 is reproduced on real data.** The others: "
         "1 *cannot tell* and 1 *not tested*. Behind a claim stand 8 seeds and up to 27 settings (a setting is a "
@@ -87,11 +88,15 @@ def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
     assert picture.endswith(f"({tmp_path}/fig_verdicts.png)")
     head, _, *rows = verdicts.splitlines()
     assert head == "| claim | the paper | here | matters | verdict |" and len(rows) == 3
-    assert rows[0].startswith(f"| {CLAIMS['video_ood'].short} | ") and "; in its tables 5 % |" in rows[0]
+    assert (
+        rows[0].startswith(f"| {CLAIMS['video_ood'].short} | ")
+        and "; in its tables 5 % (over all test noise) |" in rows[0]
+    )
     assert rows[0].endswith(" | 2.0 % (1.0 to 3.0) | 1 % | **reproduced** |")
     assert " | – | 1 point | **not tested**" in rows[2]  # noqa: RUF001
     assert "a gain is positive where" in caption
-    assert legend.startswith("Of errors gain and price") and "*Not tested*" in legend
+    assert all(f"| {word} |" in words for word in VERDICTS if word != NOT_TESTED)
+    assert legend.startswith("For errors, gain and price") and "*Not tested*" in legend
     assert summary.startswith("<details>") and end == "</details>"
     run = f"[UCSD]({folder}/REPORT.md)"
     assert scope.startswith(f"Tested: UT on Avenue and {run}. ["), "what fails a precondition is not in it"
