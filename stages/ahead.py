@@ -8,10 +8,10 @@ from descent.costs.testable import UntestableError
 from descent.runner.announced import UNTESTABLE
 
 
-def main(*words: str) -> None:
+def main(first: str, *rest: str) -> None:
     """Print one line, or none where nothing is left; exit with UNTESTABLE where that could not be tested."""
     try:
-        found = line(config.load(), *words)
+        found = line(config.load(), first, *rest)
     except UntestableError as error:
         print(error, file=sys.stderr)
         sys.exit(UNTESTABLE)

@@ -15,14 +15,16 @@ def main(*names: str) -> None:
     params = config.load()
     executor.use(params)
     paths.study_runs_folder().mkdir(parents=True, exist_ok=True)
-    for study in map(params.studied, names or params.studies):
+    names = names or tuple(params.studies)
+    for study in map(params.studied, names):
         if params.runs(study):
             shifted.check(params, study.task)
-    announce(params, *(names or params.studies))
-    items = {name: of_study(params, name) for name in names or params.studies}
-    for name in (name for name, own in items.items() if not own):
-        print(f"{name}: left out, as its data set or model is not in use")
-        paths.study_runs_folder(name).mkdir(parents=True, exist_ok=True)
+    announce(params, *names)
+    items = {name: of_study(params, name) for name in names}
+    for name, own in items.items():
+        if not own:
+            print(f"{name}: left out, as its data set or model is not in use")
+            paths.study_runs_folder(name).mkdir(parents=True, exist_ok=True)
     train("studies", [item for own in items.values() for item in own])  # small ones share the cores
 
 

@@ -135,6 +135,11 @@ def refused(folder: Path, text: str | None = None, changes: dict[str, Any] | Non
             "a sequence of 16 patches, of which each has 16 pixels, would be taken for a frame",
         ),
         (
+            {"video.frame": {"size": 16, "patch": 4}, "profiles.demo.video.models.ut.tokens": 16},
+            "profiles.demo.video.models.ut.tokens",
+            "a sequence of 16 patches, of which each has 16 pixels, would be taken for a frame",
+        ),
+        (
             {"models.ut_text.tokenizer": "gpt"},
             "profiles.demo.text.tokenizers",
             "unknown name 'gpt'; known: bert, roberta",

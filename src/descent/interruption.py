@@ -48,8 +48,8 @@ def last() -> None:
     That takes a tenth of a second, in which Python no longer calls handlers, and does nothing that a stage needs.
     """
     if _done:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # a closed one is None
+            stream.flush()
         os._exit(0)
 
 
@@ -78,7 +78,8 @@ def held_off() -> Iterator[None]:
 
 def end(*_: object) -> None:
     """A handler: tell and end."""
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     os.write(2, f"{TOLD}\n".encode())
     os._exit(130)
 

@@ -9,7 +9,6 @@ from typing import Any
 import requests
 
 from descent import components
-from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
 from descent.io import hub, places
@@ -32,7 +31,7 @@ class Need:
 
 def needs(params: Params) -> list[Need]:
     """The data sets, prompts, tokenizers and weights of the parts in use, in the order of the pipeline."""
-    return [need for task in TASKS for need in _of_task(params, task)]
+    return [need for task in params.tasks for need in _of_task(params, task)]
 
 
 def check(params: Params, dataset: str) -> list[str]:
@@ -97,8 +96,6 @@ def _of_dataset(name: str) -> str:
 def _of_task(params: Params, task: str) -> Iterable[Need]:
     part = params.section(task)
     grids = params.budget.grids(task)
-    if not (part.datasets and part.models):
-        return
     for name in part.datasets:
         said = components.declared(f"tasks.{task}.datasets", name)
         holding = f"\n    holding {said['TREE']}; official source: {said['ADDRESS']}"
@@ -143,7 +140,9 @@ def _size(need: Need) -> str:
 
 
 def _length(url: str) -> int | None:
-    said = requests.head(url, timeout=PATIENCE, allow_redirects=True).headers.get("Content-Length")
+    answer = requests.head(url, timeout=PATIENCE, allow_redirects=True)
+    answer.raise_for_status()  # of a page that says that there is nothing, it would be its length
+    said = answer.headers.get("Content-Length")
     return int(said) if said is not None and said.isdecimal() else None
 
 

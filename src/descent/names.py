@@ -34,11 +34,19 @@ def judged(task: str, section: Any, grids: Any, profile: str) -> None:
         raise ValueError(
             f"{where}: {TRAINED}, the noise of training, is missing: every cell is judged by it, add it"
         )
-    if task == "video" and section.models and grids.tokens >= (pixels := section.frame.patch**2):
-        raise ValueError(
-            f"profiles.{profile}.video.tokens: a sequence of {grids.tokens} patches, of which each has {pixels} "
-            "pixels, would be taken for a frame; take fewer"
-        )
+    if task == "video" and section.models:
+        _told_apart(grids, section.frame.patch**2, f"profiles.{profile}.video")
+
+
+def _told_apart(grids: Any, pixels: int, where: str) -> None:
+    """A state of as many tokens as pixels is square, as a frame is."""
+    by_model = {f"models.{name}.tokens": budget.get("tokens") for name, budget in grids.models.items()}
+    for key, tokens in {"tokens": grids.tokens, **by_model}.items():
+        if tokens == pixels:
+            raise ValueError(
+                f"{where}.{key}: a sequence of {tokens} patches, of which each has {pixels} pixels, would be "
+                "taken for a frame; take one more or fewer"
+            )
 
 
 def endless(where: str, like: dict[str, str | None]) -> None:

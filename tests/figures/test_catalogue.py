@@ -140,7 +140,7 @@ def test_a_parameter_that_is_not_there_is_not_shown() -> None:
     assert found and "objectives.replay" not in found
 
 
-@pytest.mark.parametrize("path", sorted(catalogue.FOLDER.rglob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(catalogue.SOURCES.rglob("*.py")), ids=lambda path: path.stem)
 def test_no_figure_names_an_arm_a_model_a_shift_or_a_data_set(path: Path) -> None:
     names = {name for place in fake_params().components.values() for name in place}
     tree = ast.parse(path.read_text())

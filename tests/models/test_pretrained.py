@@ -22,7 +22,7 @@ from transformers import (
 from descent.errors import UserError
 from descent.models import causal_lm, distilbert, roberta, vit
 from descent.models.parts.inputs import Pretrained
-from descent.models.parts.pretrained import PretrainedBackbone, check, configuration, load
+from descent.models.parts.pretrained import PretrainedBackbone, checked, configuration, load
 from tests.fakes.lm import llama
 from tests.fakes.vit import library as tiny_vit
 
@@ -98,12 +98,14 @@ def test_a_broken_folder_ends_in_one_sentence(name: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", LOADED)
 def test_another_architecture_or_depth_than_asked_is_told(name: str, tmp_path: Path) -> None:
-    config = LOADED[name][1]().config
-    check(config, tmp_path, name, config.num_hidden_layers, "ours")
+    layers = LOADED[name][1]().config.num_hidden_layers
+    LOADED[name][1]().config.save_pretrained(tmp_path / "right")
+    config, where = checked(source("right"), str(tmp_path), name, layers, "ours")
+    assert (config.num_hidden_layers, where) == (layers, tmp_path / "right")
     with pytest.raises(UserError, match=f"is a '{name}', not a 'other': .* models.ours.weights"):
-        check(config, tmp_path, "other", config.num_hidden_layers, "ours")
-    with pytest.raises(UserError, match=f"has {config.num_hidden_layers} layers, .* models.ours.layers says 9"):
-        check(config, tmp_path, name, 9, "ours")
+        checked(source("right"), str(tmp_path), "other", layers, "ours")
+    with pytest.raises(UserError, match=f"has {layers} layers, .* models.ours.layers says 9"):
+        checked(source("right"), str(tmp_path), name, 9, "ours")
 
 
 class Body(nn.Module):

@@ -21,9 +21,14 @@ CELL = Cell("video", "ucsd", "ut", "constrained", LAYERS, 0.1, 0)
 
 
 def written(
-    place: Path, multiplier: list[float], arm: str = "constrained", by_epoch: bool = True, **more: object
+    place: Path,
+    multiplier: list[float],
+    arm: str = "constrained",
+    by_epoch: bool = True,
+    of: int = 1,
+    **more: object,
 ) -> pd.DataFrame:
-    """The rows of a cell whose lambda_1 is `multiplier` by epoch, whose f_0 is 4 and 6 in turn."""
+    """The rows of a cell whose lambda of layer `of` is `multiplier` by epoch, whose f_0 is 4 and 6 in turn."""
     place.mkdir()
     epochs = np.repeat(np.arange(1, EPOCHS + 1), LAYERS + 1)
     layers = np.tile(np.arange(LAYERS + 1), EPOCHS)
@@ -32,7 +37,7 @@ def written(
     log["loss_validation"] = epochs + layers / 10
     log["clipped"], log["seconds"] = epochs / 10, 1.0
     if arm == "constrained":
-        log["multiplier_mean"] = np.where(layers == 1, np.repeat(multiplier, LAYERS + 1), 0.0)
+        log["multiplier_mean"] = np.where(layers == of, np.repeat(multiplier, LAYERS + 1), 0.0)
         log["weight_mean"] = log["multiplier_mean"] + 1
         log["violation_validation"] = np.where((layers == 2) & (epochs % 2 == 0), 0.5, -0.1)
     log.to_csv(place / "history.csv", index=False)
@@ -61,6 +66,15 @@ def test_tail_statistics_are_those_of_the_last_quarter_of_the_epochs(tmp_path: P
 def test_a_constraint_is_active_where_a_multiplier_is_above_zero_at_the_end(tmp_path: Path) -> None:
     assert one(written(tmp_path / "acts", [0, 0, 0, 0, 0, 0, 0, 1e-4]), "active") == 1
     assert one(written(tmp_path / "acted", [5, 5, 5, 5, 5, 5, 0, 0]), "active") == 0
+
+
+def test_a_model_that_the_cap_alone_moves_is_not_held_to_descent(tmp_path: Path) -> None:
+    assert (PROBLEM.cap_layer, LAYERS) == (1, 2)
+    acts = [0, 0, 0, 0, 0, 0, 0, 1e-4]
+    found = [written(tmp_path / f"{layer}", acts, of=layer) for layer in (1, 2)]
+    assert [one(table, "active") for table in found] == [1, 1]
+    assert [one(table, "descent_active") for table in found] == [0, 1]
+    assert one(written(tmp_path / "acted", [5, 5, 5, 5, 5, 5, 0, 0], of=2), "descent_active") == 0
 
 
 @pytest.mark.parametrize(

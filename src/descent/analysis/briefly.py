@@ -6,6 +6,7 @@ from descent.analysis.preconditions import UNKNOWN_SIZE
 BRIEF = {
     "are feasible on validation data": "constraints do not hold",
     "must have both": "constraints do not hold",
+    "cells are lost": "diverged without constraints",
     "whether the constraints were active": "constraints not recorded",
     "complementary slackness": "constraints not solved",
     "no study of twice": "not trained for longer",
@@ -31,6 +32,6 @@ BRIEF = {
 
 
 def in_brief(why: str) -> str:
-    """What failed in a few words, of the sentences of P3 to P6, P8 and P9; any other stays as it is."""
+    """What failed in a few words, of the sentences of P3 to P6 and P8 to P10; any other stays as it is."""
     told = [next((words for part, words in BRIEF.items() if part in said), said) for said in why.split("; ")]
     return ", ".join(dict.fromkeys(told))

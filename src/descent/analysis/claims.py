@@ -13,6 +13,7 @@ import pandas as pd
 
 from descent.analysis import paper_tables
 from descent.analysis.verdicts import trimmed
+from descent.components import TASKS
 
 NEARLY_ALL, HALF = 0.9, 0.5
 
@@ -51,6 +52,11 @@ class Claim:
     def about(self) -> str:
         """What a primary claim is about, in a word or two."""
         return self.short.partition(":")[0]
+
+    @property
+    def compares(self) -> bool:
+        """Whether what is scored of a setting is one arm beside the other, and not one arm, or a value, alone."""
+        return self.experiment in TASKS and self.vote == "sign"
 
     @property
     def group(self) -> str:

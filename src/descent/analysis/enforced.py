@@ -1,4 +1,4 @@
-"""P3: the constraints are enforced: enough constrained cells hold them, and some constraint is active in each."""
+"""P3: the constraints are enforced: enough constrained cells hold them, and descent is active in each."""
 
 from typing import Any
 
@@ -16,8 +16,9 @@ LOSSES = ("violation", "multiplier", "validation_loss")  # what a relaxed proble
 
 
 def enforced(case: Case) -> str:
-    """P3: enough of the constrained cells are feasible on validation data, each with some active constraint; of a
-    study that varies a value, enough of each value's.
+    """P3: enough of the constrained cells are feasible on validation data, each with some active constraint on
+    descent; of a study that varies a value, enough of each value's. Of parts published before 2026-11-30 no row
+    tells of descent alone, and any constraint counts, the cap too.
 
     Feasible: the row `feasible`; or, where h(u) = rho / 2 |u|^2 relaxes the problem, so that u settles at lambda /
     rho, the same with v_l - lambda_l / rho in place of v_l, a margin asked for as in training, and multipliers
@@ -28,15 +29,21 @@ def enforced(case: Case) -> str:
     ours = case.of_arm("ours").set_index([*SEEDLESS, "seed"])
     if ours["active"].isna().all():
         return "no row says whether the constraints were active"
-    active = truth(ours["active"]) & ~ours["lost"]
+    active = truth(ours[acting(ours)]) & ~ours["lost"]
     feasible = truth(ours["feasible"]) & ~ours["lost"]
     feasible |= _relaxed(case, ours[~feasible & ~ours["lost"]]).reindex(ours.index, fill_value=False)
     held = pd.DataFrame({"feasible": feasible, "active": active}).reset_index()
     return too_few(held, of_each=bool((case.pairs["varied"] != "").any()))
 
 
+def acting(cells: pd.DataFrame) -> str:
+    """The column that says whether constraints acted: of descent alone, or where no cell has it of any of them."""
+    descent = "descent_active"
+    return descent if descent in cells and cells[descent].notna().any() else "active"
+
+
 def too_few(cells: pd.DataFrame, of_each: bool) -> str:
-    """P3: why too few cells hold and have an active constraint, in words; empty where enough do.
+    """P3: why too few cells hold and have an active constraint on descent, in words; empty where enough do.
 
     Args:
         cells: `varied`, and as truths `feasible` and `active`.
@@ -49,7 +56,7 @@ def too_few(cells: pd.DataFrame, of_each: bool) -> str:
     value = f" at {own['varied'].iloc[0]}" if of_each else ""
     return (
         f"{int(own['feasible'].sum())} of {len(own)} constrained cells{value} are feasible on validation data and "
-        f"{int(own['active'].sum())} have an active constraint; {ENOUGH:.0%} must have both"
+        f"{int(own['active'].sum())} have an active constraint on descent; {ENOUGH:.0%} must have both"
     )
 
 

@@ -1,7 +1,7 @@
-"""What must hold before a claim is judged (P1-P9): each a function that returns one sentence why not, or nothing.
+"""What must hold before a claim is judged (P1-P10): each a function that returns one sentence why not, or nothing.
 
-P3 to P5 and P9 are asked of each model on each data set, P6 and P8 of each model: where one fails, the model is
-left out of the claim there. They look at cells and not at effects, so that leaving out does not choose among
+P3 to P5, P9 and P10 are asked of each model on each data set, P6 and P8 of each model: where one fails, the model
+is left out of the claim there. They look at cells and not at effects, so that leaving out does not choose among
 results. P1, P2 and P7 are asked of the claim.
 """
 
@@ -14,7 +14,7 @@ from descent.analysis import telling, tuning, twice
 from descent.analysis.case import Case
 from descent.analysis.claims import Claim
 from descent.analysis.effects import pretrained
-from descent.analysis.enforced import enforced
+from descent.analysis.enforced import ENOUGH, enforced
 from descent.analysis.keys import PAIR, PLACE, SEEDLESS, VARIANT, tuples
 from descent.analysis.learned import learned
 from descent.analysis.lost import truth
@@ -44,7 +44,7 @@ def of_pairs(claim: Claim, pairs: pd.DataFrame) -> str:
 
 
 def failed_by_place(case: Case) -> dict[tuple[str, str], str]:
-    """Why the claim leaves out a model on a data set (P3 to P6, P8, P9), by PLACE; empty where it does not."""
+    """Why the claim leaves out a model on a data set (P3 to P6, P8 to P10), by PLACE; empty where it does not."""
     found = {}
     for model, own in case.pairs.groupby("model", sort=False):
         of_model = _asked(replace(case, pairs=own), OF_MODEL)
@@ -62,6 +62,7 @@ def _asked(case: Case, checks: Sequence[Check]) -> str:
         *checks,
         claim.experiment,
         claim.enforced,
+        claim.compares,
         claim.capacity,
         claim.shifts,
         *tuples(case.pairs.drop_duplicates(by), by),
@@ -132,6 +133,16 @@ def plateau(case: Case) -> str:
     return "; ".join(said)
 
 
+def standing(case: Case) -> str:
+    """P10: enough cells of the baseline did not diverge: a lost one scores as if it had learned nothing, for which
+    constraints would take credit. Of ours P3 asks it."""
+    baseline = case.of_arm("baseline")
+    if not case.claim.compares or not len(baseline) or (~baseline["lost"]).mean() >= ENOUGH:
+        return ""
+    name, lost = case.evidence.params.comparison.baseline, int(baseline["lost"].sum())
+    return f"{lost} of {len(baseline)} {name} cells are lost; {1 - ENOUGH:.0%} may be"
+
+
 def tried(case: Case) -> str:
     """P8: a shift at least of a claim about shifts tells of the model."""
     if not case.claim.shifts:
@@ -179,5 +190,5 @@ def _absent(case: Case) -> str:
     return f"{NOTHING}: no such model whose arms have {'equal' if case.claim.capacity else 'different'} capacity"
 
 
-OF_PLACE = (enforced, solved, plateau, learned)
+OF_PLACE = (enforced, solved, plateau, learned, standing)
 OF_MODEL = (tried, equal_arms)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +62,8 @@ def _folders(params: Params) -> Iterator[tuple[str, Path]]:
     """Where cells of what is in use are; beside them may be those of what no longer is."""
     for name in params.studies:
         yield "study", paths.study_runs_folder(name)
-    for task in TASKS:
-        section = params.section(task)
-        for dataset, model in product(section.datasets, section.models):
-            yield task, paths.runs_folder(task, dataset, model)
+    for place in params.places:
+        yield place[0], paths.runs_folder(*place)
 
 
 def _git(*words: str) -> str:

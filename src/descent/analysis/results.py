@@ -83,6 +83,7 @@ METRICS = {
     "dual_lr": "the dual learning rate of a cell whose arm has constraints (`penalty` has them and no duals)",
     "active": "1 where over the last quarter of the epochs some mean multiplier is above zero (of an arm that "
     "enforces)",
+    "descent_active": "the same of the constraints on descent, so not of the cap",
     "active_epochs": "the share of all epochs in which one is",
     "active_reported": "1 where one is in the epoch whose weights are reported, else 0",
     "multiplier": "mean lambda_l over the last quarter of the epochs",

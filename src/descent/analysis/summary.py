@@ -26,6 +26,7 @@ from descent.declared import Comparison
 # How training went, a number a cell, as evaluation wrote it (results.METRICS).
 TRAINING = (
     "active",
+    "descent_active",
     "active_epochs",
     "active_reported",
     "oscillation",

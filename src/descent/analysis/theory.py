@@ -10,7 +10,8 @@ With r = 1 - alpha, f_l(gamma) the test loss of layer l at noise level gamma, an
     min_l f_l(eps) - f* <= zeta / alpha                               Theorem 2, without its term in nu
 
 sigma sqrt(n) cancels in tau d, so tau is taken per unit of the noise level. Validation and not training data stand
-in zeta, since training data are not scored; they also chose the epoch, so zeta is rather too small than too large.
+in zeta, since training data are not scored; where they chose the epoch too (`selection` other than final), zeta is
+rather too small than too large.
 f* is the lowest test loss of any cell of the data set and level. What cannot be measured: nu, K nu, the best P*.
 """
 

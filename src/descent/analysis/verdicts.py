@@ -107,10 +107,19 @@ class Estimate:
         if np.isnan(self.error).all():
             return np.full_like(self.error, np.nan)
         seeds = self.seeds - 1
-        items = 1 / (1 / (self.resampled - 1) + 1 / (self.resamples - 1))
-        parts = np.asarray(self.between**2 / seeds + (self.items**2 + self.both**2 / seeds) / items)
+        parts = np.asarray(self.of_seeds / seeds + self.items**2 / self.items_freedom)
         found = np.divide(self.error**4, parts, out=np.zeros_like(self.error), where=parts > 0)
         return np.asarray(np.maximum(found, seeds))
+
+    @property
+    def items_freedom(self) -> float:
+        """j."""
+        return 1 / (1 / (self.resampled - 1) + 1 / (self.resamples - 1))
+
+    @property
+    def of_seeds(self) -> Float[np.ndarray, "*claims"]:
+        """A^2 + C^2 / j, of which df has a (K-1)th."""
+        return np.asarray(self.between**2 + self.both**2 / self.items_freedom)
 
     def interval(self, level: float) -> tuple[Float[np.ndarray, "*claims"], Float[np.ndarray, "*claims"]]:
         """m -+ t_df times the standard error."""

@@ -21,6 +21,7 @@ from descent.costs.devices import AtHand, side_by_side
 from descent.costs.left import Left
 from descent.costs.steps import Step, kind, timed, typical
 from descent.costs.testable import inputs
+from descent.errors import UserError
 from descent.runner.items import Feed, Item
 from descent.runner.shares import threads
 from descent.tasks.common.items import readings, setting
@@ -116,7 +117,11 @@ class Costs:
         return sum(len(part.missing) for part in opened), sum(len(part.item.cells) for part in opened)
 
     def _asked(self, *words: str) -> Iterator[Asked]:
-        return self._models(words[0], words[1], words[2:]) if words and words[0] in TASKS else self._studies(words)
+        if not words or words[0] not in TASKS:
+            return self._studies(words)
+        if len(words) == 1:
+            raise UserError(f"{words[0]}: of which data set, and which models?")
+        return self._models(words[0], words[1], words[2:])
 
     def _models(self, task: str, dataset: str, models: Sequence[str]) -> Iterator[Asked]:
         for model in models:

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
+from descent.errors import UserError
 from descent.io.folders import atomic_folder
 
 CAPTION, GAP = 18, 4  # pixels above and between the pictures of a side-by-side
@@ -62,6 +63,10 @@ def _write_picture(path: Path, picture: UInt8[np.ndarray, "rows columns"]) -> No
 def _write_video(path: Path, frames: UInt8[np.ndarray, "frames rows columns"], rate: float) -> None:
     rows, columns = frames.shape[1:]
     video = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*CODEC), rate, (columns, rows), isColor=False)
+    if not video.isOpened():
+        raise UserError(
+            f"{path.name}: OpenCV writes no video of {columns} x {rows} pixels at {rate:g} frames a second"
+        )
     for frame in frames:
         video.write(frame)
     video.release()

@@ -61,7 +61,7 @@ def _unpack_tar(archive: Path, folder: Path) -> None:
         # Python before 3.11.4 has no filters, and needs none after the check; later ones ask for a choice.
         tar.extraction_filter = getattr(tarfile, "data_filter", None)
         for member in tar:
-            _check_inside(archive, member.name, plain=member.isfile() or member.isdir(), folder=member.isdir())
+            _check_inside(archive, member.name, plain=member.isfile() or member.isdir(), is_folder=member.isdir())
             tar.extract(member, folder)
         while tar.fileobj.read(READ):  # a gzip's checksum stands at its end, behind what a tar has use for
             pass
@@ -83,9 +83,9 @@ class _Strict(tarfile.TarInfo):
             raise tarfile.ReadError(str(error)) from None
 
 
-def _check_inside(archive: Path, member: str, plain: bool, folder: bool) -> None:
+def _check_inside(archive: Path, member: str, plain: bool, is_folder: bool) -> None:
     path = PurePosixPath(member.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or not plain or not (path.parts or folder):
+    if path.is_absolute() or ".." in path.parts or not plain or not (path.parts or is_folder):
         what = "points outside the folder, or nowhere" if plain else "is a link or a device"
         raise UserError(f"{archive.name} is not safe to unpack: {member!r} {what}")
 
@@ -94,5 +94,5 @@ def _unpack_zip(archive: Path, folder: Path) -> None:
     with zipfile.ZipFile(archive) as file:
         for member in Bar(file.infolist(), desc=f"unpacking {archive.name}", unit="file"):
             link = stat.S_ISLNK(member.external_attr >> 16)
-            _check_inside(archive, member.filename, plain=not link, folder=member.is_dir())
+            _check_inside(archive, member.filename, plain=not link, is_folder=member.is_dir())
             file.extract(member, folder)

@@ -13,7 +13,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from descent.errors import UserError
 from descent.models.parts.inputs import LMInputs, Pretrained
-from descent.models.parts.pretrained import PretrainedBackbone, check, configuration, load, place
+from descent.models.parts.pretrained import PretrainedBackbone, checked, load
 from descent.schema import Count, Positive, Schema, Share, TextBudget
 from descent.training.noise import WEIGHTS, seeded
 
@@ -187,9 +187,7 @@ def _random(budget: Budget, inputs: LMInputs, layers: int) -> LlamaConfig:
 
 def _checked(budget: Budget, inputs: LMInputs, layers: int) -> PretrainedConfig:
     """The configuration of pretrained weights that know every token and end their texts with the same one."""
-    config = configuration(budget.weights, inputs.local_data)
-    where = place(budget.weights, inputs.local_data)[0]
-    check(config, where, "llama", layers, "causal_lm")
+    config, where = checked(budget.weights, inputs.local_data, "llama", layers, "causal_lm")
     ends = config.eos_token_id
     ends = [ends] if isinstance(ends, int) else ends
     if inputs.vocabulary > config.vocab_size or (ends and inputs.end not in ends):

@@ -14,7 +14,7 @@ from transformers import ViTConfig, ViTModel
 from descent.errors import UserError
 from descent.models.parts.inputs import Pretrained, VideoInputs
 from descent.models.parts.patches import CHANNELS, Fold
-from descent.models.parts.pretrained import BODY, PretrainedBackbone, check, configuration, load, place
+from descent.models.parts.pretrained import BODY, PretrainedBackbone, checked, configuration, load
 from descent.schema import Count, Schema, Share, VideoBudget
 from descent.training.noise import WEIGHTS, seeded
 
@@ -193,9 +193,7 @@ def _random(budget: Budget, layers: int) -> ViTConfig:
 
 
 def _checked(budget: Budget, inputs: VideoInputs, layers: int) -> ViTConfig:
-    config = configuration(budget.weights, inputs.local_data)
-    where = place(budget.weights, inputs.local_data)[0]
-    check(config, where, "vit", layers, "vit")
+    config, where = checked(budget.weights, inputs.local_data, "vit", layers, "vit")
     image, patch = config.image_size, config.patch_size
     if not (isinstance(image, int) and isinstance(patch, int) and image % patch == 0):
         raise UserError(

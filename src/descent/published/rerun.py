@@ -107,9 +107,9 @@ def compared(folder: Path) -> Iterable[str]:
     here = pd.read_csv(StringIO(dvc.api.read(CARD, rev=experiment(folder)))).set_index("claim")
     there = files.table(folder, "claims").set_index("claim").dropna(subset="estimate")
     for claim, row in there.iterrows():
-        own = here.loc[claim]
-        told = [f"{written(one['estimate'], row['unit'])} {one['verdict']}" for one in (row, own)]
-        yield f"{claim:<24}published {told[0]:<32}here {told[1]}"
+        both = [row, *([here.loc[claim]] if claim in here.index else [])]  # newer code may know other claims
+        told = [f"{written(one['estimate'], row['unit'])} {one['verdict']}" for one in both]
+        yield f"{claim:<24}published {told[0]:<32}here {told[1] if len(told) > 1 else 'no such claim'}"
 
 
 def left(parts_left: Sequence[Part]) -> str:

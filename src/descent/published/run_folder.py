@@ -185,8 +185,7 @@ def pictures(params: Params) -> dict[Path, dict[str, Any]]:
     for path in sorted(catalogue.SHOWN.glob("*/*.json"), key=lambda path: path.name):
         told = json.loads(path.read_text())
         entry = catalogue.module(told["name"])
-        hidden = getattr(entry, "SINGLE_INPUTS", False) or not told.get("shows", True)
-        if hidden or catalogue.left_out(entry, params):
+        if catalogue.unpublished(entry, params) or not told.get("shows", True):
             continue
         file = drawing.FOLDER / told["part"] / f"{told['name']}.{KEPT[told['kind']]}"
         same = file.exists() and hashlib.sha256(file.read_bytes()).hexdigest() == told["files"][file.name]

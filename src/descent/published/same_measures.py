@@ -34,14 +34,18 @@ def check(claim: str, pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
     Raises:
         UserError: they are not.
     """
-    _same(claim, [folders[part] for part in sorted(set(pairs["part"]))], _measures)
+
+    def parts(own: pd.DataFrame) -> list[Path]:
+        return [folders[part] for part in sorted(set(own["part"]))]
+
+    _same(claim, parts(pairs), _measures)
     for dataset, own in pairs.groupby("dataset"):
-        _same(claim, [folders[part] for part in sorted(set(own["part"]))], partial(_tested, str(dataset)))
+        _same(claim, parts(own), partial(_tested, str(dataset)))
     for _, own in pairs.groupby("model"):
-        of_model = [folders[part] for part in sorted(set(own["part"]))]
+        of_model = parts(own)
         _same(claim, of_model, _inputs)
         for dataset, there in own.groupby("dataset"):
-            _same_data(claim, str(dataset), [folders[part] for part in sorted(set(there["part"]))])
+            _same_data(claim, str(dataset), parts(there))
         if CLAIMS[claim].shifts:
             _same(claim, of_model, _shifts)
 

@@ -17,7 +17,6 @@ mean: there what is left out of one seed hangs on what stands beside it.
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
@@ -54,12 +53,7 @@ class Unmatched(Estimate):
         between, both = (np.asarray(sum(getattr(own, name) for own in each)) for name in ("between", "both"))
         return cls(whole.by_seed, between, whole.items, both, resampled, whole.resamples, each)
 
-    @cached_property
-    def freedom(self) -> Float[np.ndarray, "*claims"]:
-        """df; without any variance K - 1."""
-        seeds = self.seeds - 1
-        items = 1 / (1 / (self.resampled - 1) + 1 / (self.resamples - 1))
-        apart = sum(own.between**2 + own.both**2 / items for own in self.each)
-        spread = np.asarray(apart / seeds + self.items**2 / items)
-        found = np.divide(self.error**4, spread, out=np.zeros_like(self.error), where=spread > 0)
-        return np.asarray(np.maximum(found, seeds))
+    @property
+    def of_seeds(self) -> Float[np.ndarray, "*claims"]:
+        """The sum over parts of A_p^2 + C_p^2 / j."""
+        return np.asarray(sum(own.of_seeds for own in self.each))

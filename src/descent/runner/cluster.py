@@ -64,21 +64,21 @@ def _together(
 ) -> list[Any]:
     """A task for every stack, and one bar for all."""
     tally = Tally.bind(ray)
-    marks = hosts.marked()
     here = hosts.identity() | {"folder": str(Path.cwd())}
     # ray.remote here and not as a decorator: the tests' type checker wraps what it finds at a module's top.
     # A process that has used a GPU keeps memory on it, and the card that it began with: it takes one stack.
     once = ray.remote(max_calls=1) if any(own["num_gpus"] for own in needs) else ray.remote
     task = once(_task)
-    head, left = Head(ray.get_runtime_context().gcs_address), room.Room(ray)
-    submitted = [
-        task.options(max_retries=settings.retries, **own).remote(job, number, tally, here, marks)
-        for number, (job, own) in enumerate(zip(jobs, needs, strict=True))
-    ]
-    waiting = dict(zip(submitted, needs, strict=True))
-    found = {}
-    done = (0, 0)
+    marks, waiting = hosts.marked(), {}
     try:
+        head, left = Head(ray.get_runtime_context().gcs_address), room.Room(ray)
+        submitted = [
+            task.options(max_retries=settings.retries, **own).remote(job, number, tally, here, marks)
+            for number, (job, own) in enumerate(zip(jobs, needs, strict=True))
+        ]
+        waiting |= zip(submitted, needs, strict=True)
+        found = {}
+        done = (0, 0)
         while waiting:
             ready, _ = ray.wait([*waiting], timeout=0.5)
             if head.ask():  # of one that is silent the hosts would be waited for

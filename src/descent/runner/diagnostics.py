@@ -35,7 +35,16 @@ def rows(stored: Stored, cell: Cell, tolerance: float, values: Any, by_epoch: bo
     found += _epochs(stored, cell) if by_epoch else []
     if isinstance(values, Problem) and len(log := stored.history) and "multiplier_mean" in log:
         found.append(_row(cell, "slackness", slackness(log[log["epoch"] == log["epoch"].max()], values)))
+        found.append(_row(cell, "descent_active", descent_active(log, values.cap_layer)))
     return [row for row in found if math.isfinite(row["value"])]
+
+
+def descent_active(log: pd.DataFrame, cap_layer: int) -> bool:
+    """Whether over the last quarter of a history's epochs the mean multiplier of some constraint on descent is
+    above zero. The cap's, at `cap_layer`, is none of them: a model that it alone moves descends as it likes."""
+    epochs = log["epoch"].unique()
+    last = log[log["epoch"].isin(epochs[-tail(len(epochs)) :]) & (log["layer"] > cap_layer)]
+    return bool((last.groupby("layer")["multiplier_mean"].mean() > 0).any())
 
 
 def slackness(epoch: pd.DataFrame, problem: Problem) -> float:

@@ -76,7 +76,8 @@ def set_aside(place: Path, why: str) -> None:
         number += 1
     with suppress(FileNotFoundError):  # another process met it too
         place.rename(aside)
-    print(f"\n{place} is damaged ({why}): set aside as {aside.name}, and made again", file=sys.stderr, flush=True)
+        words = f"\n{place} is damaged ({why}): set aside as {aside.name}, and made again"
+        print(words, file=sys.stderr, flush=True)
 
 
 def scores(file: Path, columns: Iterable[str]) -> pd.DataFrame | None:

@@ -177,6 +177,18 @@ def _score_file(scoring: Scoring, shift: str, cell: Cell, fingerprint: str, by_e
     return store.root() / "scores" / f"{name}.parquet"
 
 
+def loaded(build: Callable[[Sequence[Cell]], nn.Module], runs: Path, cells: Sequence[Cell]) -> nn.Module:
+    """The model of a stack of finished cells with their reported weights.
+
+    Raises:
+        UserError: as `build`.
+    """
+    weights = [Stored(runs / cell.name).weights for cell in cells]
+    net = build(cells)
+    net.load_state_dict({name: torch.stack([own[name] for own in weights]) for name in weights[0]})
+    return net
+
+
 def _score_stack(
     runs: Path,
     build: Callable[[Sequence[Cell]], nn.Module],
@@ -187,9 +199,7 @@ def _score_stack(
     stack: Sequence[Cell],
     progress: Callable[[int], Any],
 ) -> None:
-    weights = [Stored(runs / cell.name).weights for cell in stack]
-    net = build(stack)
-    net.load_state_dict({name: torch.stack([own[name] for own in weights]) for name in weights[0]})
+    net = loaded(build, runs, stack)
     try:
         for shift, measured in scoring.measure(net.eval(), stack, shifts, progress):
             for cell, tested in zip(stack, measured, strict=True):

@@ -1,11 +1,13 @@
 """Poisson noise, that of counting photons: white is 1 / strength of them."""
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from descent.schema import Shift
-from descent.training.noise import Stream, generator, sent
+from descent.shifts.parts.host import each_level
+from descent.training.noise import Stream, generator
 
 LABEL = "Poisson noise"
 TASKS = ("video",)
@@ -29,8 +31,10 @@ def apply(
     settings: Settings,
 ) -> Float[Tensor, "cells batch *parts width"]:
     """The same counts for all cells of a level; `scale` has no say."""
-    counted = {0.0: clean}
-    for one in set(level.tolist()) - {0.0}:
-        counts = torch.poisson(clean.cpu() / one, generator=generator(*stream.key))
-        counted[one] = sent(counts, stream.device) * one
-    return torch.stack([counted[one][min(cell, len(clean) - 1)] for cell, one in enumerate(level.tolist())])
+
+    def counted(pixels: np.ndarray, one: float) -> np.ndarray:
+        if one == 0:
+            return pixels
+        return torch.poisson(torch.from_numpy(pixels) / one, generator=generator(*stream.key)).numpy() * one
+
+    return each_level(clean, level, counted)

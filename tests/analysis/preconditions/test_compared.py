@@ -128,3 +128,15 @@ def test_whatever_kept_a_published_model_out_of_a_claim_has_a_few_words() -> Non
     brief = {said: in_brief(said) for why in told for said in why.split("; ")}
     assert brief and not [said for said, words in brief.items() if said == words]
     assert in_brief("something else") == "something else"
+
+
+def test_a_baseline_that_is_lost_is_no_success_of_constraints(results: pd.DataFrame) -> None:
+    """A lost cell scores as the zero map: with two seeds of eight lost the gain would be that of the map."""
+    erm = {"experiment": "video", "arm": "unconstrained", "model": "ut", "metric": "diverged"}
+    change(results, 1.0, **erm, seed=6)
+    assert why(results, "video_ood") == "", "one of eight may be"
+    change(results, 1.0, **erm, seed=7)
+    for claim in ("video_ood", "video_cost", "video_wins"):
+        assert "4 of 16 unconstrained cells are lost; 20% may be" in why(results, claim)
+    assert why(results, "descent_video") == "", "it says nothing of the other arm"
+    assert in_brief("4 of 16 unconstrained cells are lost; 20% may be").startswith("diverged without constraints")

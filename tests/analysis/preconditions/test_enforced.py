@@ -31,8 +31,17 @@ def test_too_few_feasible_cells(results: pd.DataFrame) -> None:
 
 def test_constraints_that_do_nothing(results: pd.DataFrame) -> None:
     change(results, 0.0, **OURS, metric="active", model="ut")
-    assert "0 have an active constraint" in why(results, "video_ood")
+    assert "0 have an active constraint on descent" in why(results, "video_ood")
     assert "active" in why(results.drop(select(results, metric="active").index), "video_ood")
+
+
+def test_where_it_is_told_of_descent_alone_the_cap_does_not_count(results: pd.DataFrame) -> None:
+    """Of parts published before there was such a row any constraint does."""
+    assert why(results, "video_ood") == "" and select(results, metric="descent_active").empty
+    told = select(results, metric="active").assign(metric="descent_active")
+    assert why(pd.concat([results, told]), "video_ood") == ""
+    change(told, 0.0, model="ut")
+    assert "0 have an active constraint on descent" in why(pd.concat([results, told]), "video_ood")
 
 
 def test_feasible_and_active_must_be_the_same_cells(results: pd.DataFrame) -> None:

@@ -28,7 +28,7 @@ def references_of(changes: dict) -> pd.DataFrame:
     """The rows of the maps that learn nothing, of models that are not trained."""
     params, prepared = small_params(changes), load(Path("data/prepared/ucsd"))
     firsts = [grid(params, "video", "ucsd", model)[0] for model in params.video.models]
-    table = references(params, prepared, torch.device("cpu"), firsts)
+    table = references(params, prepared, torch.device("cpu"), firsts, lambda done: None)
     results.write(table, Path("references.parquet"))
     return pd.read_parquet("references.parquet")
 

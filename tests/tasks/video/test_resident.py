@@ -29,9 +29,9 @@ def prepared(tmp_path: Path) -> Prepared:
 def inputs(prepared: Prepared) -> list[Sequences | Frames]:
     return [
         prepared.sequences("train", TOKENS),
-        prepared.sequences("train", TOKENS, limit=11, seed=3),
+        prepared.sequences("train", TOKENS, limit=11),
         prepared.whole("train"),
-        prepared.whole("train", 9, seed=3),
+        prepared.whole("train", 9),
     ]
 
 

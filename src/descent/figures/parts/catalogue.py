@@ -21,7 +21,7 @@ from descent.errors import UserError
 from descent.figures.parts.style import VIDEO, synthetic
 from descent.io.folders import write_text
 
-FOLDER = Path(__file__).parents[1]
+SOURCES = Path(__file__).parents[1]
 SHOWN = Path("data/shown")
 CONTROLS = "${controls}"
 ENTRIES = ("fig[0-9_]*.py", "table[0-9_]*.py")
@@ -33,9 +33,9 @@ def names(part: str = "*") -> list[str]:
     Raises:
         UserError: no such part; the message lists those there are.
     """
-    found = sorted(path.stem for kind in ENTRIES for path in FOLDER.glob(f"{part}/{kind}"))
+    found = sorted(path.stem for kind in ENTRIES for path in SOURCES.glob(f"{part}/{kind}"))
     if not found:
-        known = sorted({path.parent.name for kind in ENTRIES for path in FOLDER.glob(f"*/{kind}")})
+        known = sorted({path.parent.name for kind in ENTRIES for path in SOURCES.glob(f"*/{kind}")})
         raise UserError(f"the catalogue has no part {part!r}; known: {', '.join(known)}")
     return found
 
@@ -60,7 +60,7 @@ def module(name: str) -> ModuleType:
     """
     if name not in names():
         raise UserError(f"there is no figure or table {name!r}; known: {', '.join(names())}")
-    (path,) = FOLDER.glob(f"*/{name}.py")
+    (path,) = SOURCES.glob(f"*/{name}.py")
     return import_module(f"descent.figures.{path.parent.name}.{name}")
 
 

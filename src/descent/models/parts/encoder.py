@@ -9,8 +9,9 @@ from torch.nn.functional import embedding
 from transformers import DistilBertModel, PretrainedConfig, PreTrainedModel, RobertaModel
 
 from descent.errors import UserError
+from descent.models.parts import pretrained
 from descent.models.parts.inputs import Pretrained, TextInputs
-from descent.models.parts.pretrained import BODY, PretrainedBackbone, check, configuration, load, place
+from descent.models.parts.pretrained import BODY, PretrainedBackbone, configuration, load, place
 from descent.models.parts.text import Embedded, Readout
 from descent.schema import Count, Schema, Share, TextBudget
 from descent.training.noise import WEIGHTS, seeded
@@ -113,9 +114,7 @@ def checked(
     Raises:
         UserError: they cannot be read, are of another architecture or depth, or know other or fewer tokens.
     """
-    config = configuration(budget.weights, inputs.local_data)
-    where = place(budget.weights, inputs.local_data)[0]
-    check(config, where, kind, layers, model)
+    config, where = pretrained.checked(budget.weights, inputs.local_data, kind, layers, model)
     _check_vocabulary(config, inputs, str(where))
     room = config.max_position_embeddings - before
     if inputs.max_tokens > room:

@@ -95,8 +95,19 @@ def configuration(source: Pretrained, local_data: str) -> PretrainedConfig:
         return AutoConfig.from_pretrained(where, revision=revision, **_safely(where))
 
 
-def check(config: PretrainedConfig, where: Path | str, kind: str, layers: int, model: str) -> None:
-    """Raises UserError for another architecture or depth than those of the profile's budget of `model`."""
+def checked(
+    source: Pretrained, local_data: str, kind: str, layers: int, model: str
+) -> tuple[PretrainedConfig, Path | str]:
+    """The configuration of a pretrained model, and where it stands.
+
+    Args:
+        kind: its architecture, as the library names it.
+
+    Raises:
+        UserError: it cannot be read, or is of another architecture or depth than those of the profile's budget of
+            `model`.
+    """
+    config, (where, _) = configuration(source, local_data), place(source, local_data)
     if config.model_type != kind:
         raise UserError(
             f"{where} is a {config.model_type!r}, not a {kind!r}: name another source under the profile's "
@@ -107,6 +118,7 @@ def check(config: PretrainedConfig, where: Path | str, kind: str, layers: int, m
             f"{where} has {config.num_hidden_layers} layers, the profile's models.{model}.layers says {layers}: "
             "make them agree in params.yaml"
         )
+    return config, where
 
 
 def load(

@@ -48,7 +48,7 @@ def of_model(params: Params, task: str, dataset: str, model: str) -> Item:
 
         known = {cell: own for cell, own in settings.items() if not searched(params, cell)}
         rounds = partial(trials, settings, search, partial(rank, tolerance=made.tolerance))
-    rounds = partial(in_turn, rounds, settings.keys(), followers) if followers else rounds
+    rounds = partial(in_turn, rounds, settings.keys(), followers)
     name = f"{task}-{dataset}-{model}"
     runs = paths.runs_folder(task, dataset, model)
     return Item(name, runs, cells, known, made, rounds)
@@ -86,8 +86,7 @@ def _of_reading(params: Params, name: str, cells: list[Cell]) -> Item:
     made = feed(params, study.task, study.dataset, study.model)  # checks the budget, which has the rate
     settings = {cell: setting(params, cell, study.replaced(cell.arm, cell.varied)) for cell in cells}
     known, followers = _apart(settings)
-    rounds = partial(once, known)
-    rounds = partial(in_turn, rounds, known.keys(), followers) if followers else rounds
+    rounds = partial(in_turn, partial(once, known), known.keys(), followers)
     return Item(f"study-{name}", paths.study_runs_folder(name), cells, known, made, rounds)
 
 
@@ -136,9 +135,11 @@ def settings_by_arm(params: Params, model: str, where: str = "") -> dict[str, An
         UserError: the section is not right.
     """
     schema = load("models", model).Settings
-    arms = {*params.arms, *params.components["arms"]}
     where = where or f"models.{model}"
-    return {arm: validated(schema, params.model_settings(model, arm), where) for arm in sorted(arms)}
+    return {
+        arm: validated(schema, params.model_settings(model, arm), where)
+        for arm in sorted(params.components["arms"])
+    }
 
 
 def budget_of(params: Params, model: str) -> Any:

@@ -9,9 +9,8 @@ from torch.overrides import TorchFunctionMode
 
 from descent.cells import Cell, headline
 from descent.config import Params
-from descent.runner import store
+from descent.runner import scores, store
 from descent.runner.items import Item
-from descent.runner.stored import Stored
 
 LOOK = 2**32 - 3  # the third number of the key of the noise of what is looked at, which no batch of a sweep has
 
@@ -35,9 +34,7 @@ def trained(item: Item, cell: Cell) -> nn.Module:
     Raises:
         UserError: the cell is missing.
     """
-    net = item.feed.build([cell])
-    net.load_state_dict({name: value[None] for name, value in Stored(item.runs / cell.name).weights.items()})
-    return net.to(item.feed.device).eval()
+    return scores.loaded(item.feed.build, item.runs, [cell]).to(item.feed.device).eval()
 
 
 class Attention(TorchFunctionMode):

@@ -15,14 +15,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 from descent import config
 from descent.analysis import results
 from descent.cells import Cell, grid
-from descent.components import TASKS
 from descent.config import Params
 from descent.errors import UserError
 from descent.io.folders import abandoned
@@ -63,9 +61,10 @@ def every_params() -> list[Params]:
     """
     texts = {"params.yaml": Path("params.yaml").read_text()}
     for ref in _git("for-each-ref", "--format=%(refname)", *REFS).split():
-        text = _git("show", f"{ref}:params.yaml")
-        if text and text not in texts.values():
-            texts[ref] = text
+        if _git("ls-tree", "--name-only", ref, "--", "params.yaml"):
+            text = _git("show", f"{ref}:./params.yaml")  # of this folder, which may lie in a repository's
+            if text not in texts.values():
+                texts[ref] = text
     return [_read(where, text) for where, text in texts.items()]
 
 
@@ -87,13 +86,14 @@ def _read(where: str, text: str) -> Params:
 
 
 def _git(*words: str) -> str:
-    """What git says; nothing where there is no such file, or no repository.
+    """What git says; nothing where there is no repository.
 
     Raises:
-        UserError: it cannot say what branches there are.
+        UserError: it cannot say what branches there are, or what one of them holds.
     """
-    found = subprocess.run(["git", *words], capture_output=True, text=True)
-    if found.returncode and words[0] == "for-each-ref" and Path(".git").exists():
+    found = subprocess.run(["git", *words], capture_output=True, encoding="utf-8", errors="replace")
+    here = Path.cwd()
+    if found.returncode and any((folder / ".git").exists() for folder in (here, *here.parents)):
         reason = (found.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise UserError(
             f"git cannot tell what branches and experiments ask for ({reason}): the store is kept whole"
@@ -105,10 +105,8 @@ def _asked(params: Params) -> Iterator[tuple[tuple, str]]:
     """The identity of every cell that the profiles of a params.yaml ask for, each with its setting."""
     for own in _profiles(params):
         in_use = own.profile == params.profile
-        for task in TASKS:
-            section = own.section(task)
-            for dataset, model in product(section.datasets, section.models):
-                yield from _trainable(own, model, partial(_of_grid, task, dataset, model), in_use)
+        for task, dataset, model in own.places:
+            yield from _trainable(own, model, partial(_of_grid, task, dataset, model), in_use)
         for name in filter(own.valued, own.studies):
             model = own.studied(name).model
             if in_use or own.budgeted(model):  # a study may run alone, whose model is not in use

@@ -1,8 +1,7 @@
 """The words around an instruction, the same when a model learns, is scored and completes."""
 
-from typing import Literal
+from descent.tasks.lm.schema import Style
 
-Style = Literal["alpaca", "plain"]
 INTRODUCTION = (
     "Below is an instruction that describes a task{}. Write a response that appropriately completes the request."
 )

@@ -21,6 +21,7 @@ from descent.schema import (
 from descent.training.schema import Optimizer
 
 All = Literal["all"]
+Style = Literal["alpaca", "plain"]  # of the words around an instruction
 
 
 class GenerateInstructions(Schema):
@@ -78,6 +79,6 @@ class LanguageModel(TaskSection):
 class Grids(TaskGrids):
     """What a profile gives the language model."""
 
-    prompt: Literal["alpaca", "plain"]
+    prompt: Style
     max_tokens: Annotated[Count, Field(ge=8)]
     tokenizers: dict[str, TokenizerSource]

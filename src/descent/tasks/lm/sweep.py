@@ -70,9 +70,11 @@ def sweep(
             sizes[index] = batch.predicts.sum(1).cpu().numpy()
         how.progress(len(index))
     prompt = _prompts(texts)
-    member = np.eye(prompt.max() + 1)[prompt]
-    loss, accuracy = sums @ member / (sizes @ member * settings.noise_draws)
-    return InstructionSweep(loss, accuracy, (sizes @ member).astype(np.int64))
+    tokens = np.bincount(prompt, sizes)
+    summed = np.zeros((*sums.shape[:-1], len(tokens)))
+    np.add.at(summed, (..., prompt), sums)
+    loss, accuracy = summed / (tokens * settings.noise_draws)
+    return InstructionSweep(loss, accuracy, tokens.astype(np.int64))
 
 
 def _loss(model: CausalLM, batch: Batch, at_once: int, inputs: Float[Tensor, "1 batch tokens width"]) -> Tensor:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from descent.errors import UserError
 
-ARRAYS = {"train": "training.npy", "validation": "training.npy", "test": "test.npy"}  # where a split's frames are
+FILES = {"train": "training.npy", "validation": "training.npy", "test": "test.npy"}  # where a split's frames are
 FEW, BLOCK = 10, 60  # with fewer clips an item is a block of so many frames, else a clip
 HELD = 0.25  # share of the clips that validate where a seed draws them
 WHOLE = 3  # with fewer clips a seed draws blocks of about BLOCK frames
@@ -34,12 +34,6 @@ class Sequences:
     def places(self) -> int:
         """Patches in a frame."""
         return (self.frames.shape[1] // self.patch) ** 2
-
-    @property
-    def clip(self) -> Int[np.ndarray, " sequences"]:
-        """The number of each sequence's clip."""
-        every = np.repeat(self.clips, self.places)
-        return every if self.subset is None else every[self.subset]
 
     @property
     def item(self) -> Int[np.ndarray, " sequences"]:
@@ -107,8 +101,6 @@ class Prepared:
     folder: Path
     name: str
     sigma: float
-    mean: float
-    rms: float
     size: int
     patch: int
     digest: str
@@ -133,20 +125,15 @@ class Prepared:
         train = [pool[clip] for clip in sorted(numbers.choice(order[held:], len(pool) - held))]
         return replace(self, clips={"train": train, "validation": validation, "test": self.clips["test"]})
 
-    def sequences(self, split: str, tokens: int, limit: int | None = None, seed: int = 0) -> Sequences:
+    def sequences(self, split: str, tokens: int, limit: int | None = None) -> Sequences:
         """All sequences of `tokens` patches in a split, not overlapping in time, none across two clips.
 
         Args:
-            limit: take only this many, drawn without replacement by `seed`; fewer if there are not so many.
+            limit: take only this many, drawn without replacement, always the same; fewer if there are not so many.
 
         Raises:
-            UserError: a clip has fewer frames than `tokens`, or these are as many as the pixels of a patch.
+            UserError: a clip has fewer frames than `tokens`.
         """
-        if tokens == self.patch**2:
-            raise UserError(
-                f"profiles.<profile>.video.tokens: {tokens} patches of {tokens} pixels could not be told from a "
-                "frame: take one more or less"
-            )
         starts = []
         for name, first, frames in self.clips[split]:
             if frames < tokens:
@@ -157,17 +144,17 @@ class Prepared:
             starts.append(first + np.arange(frames // tokens) * tokens)
         numbers = np.repeat(np.arange(len(starts)), [len(own) for own in starts])
         every = Sequences(self._array(split), np.concatenate(starts), numbers, tokens, self.patch, None)
-        return replace(every, subset=_subset(len(every), limit, seed))
+        return replace(every, subset=_subset(len(every), limit))
 
-    def whole(self, split: str, limit: int | None = None, seed: int = 0) -> Frames:
+    def whole(self, split: str, limit: int | None = None) -> Frames:
         """All frames of a split, or as many of them as `limit` says, as in `sequences`."""
         clips = self.clips[split]
         where = np.concatenate([first + np.arange(count) for _, first, count in clips])
         numbers = np.repeat(np.arange(len(clips)), [count for *_, count in clips])
-        return Frames(self._array(split), numbers, where, _subset(len(where), limit, seed))
+        return Frames(self._array(split), numbers, where, _subset(len(where), limit))
 
     def _array(self, split: str) -> UInt8[np.ndarray, "frames size size"]:
-        return np.load(self.folder / ARRAYS[split], mmap_mode="r")
+        return np.load(self.folder / FILES[split], mmap_mode="r")
 
 
 def _items(clip: Int[np.ndarray, " of"], frame: Int[np.ndarray, " of"]) -> Int[np.ndarray, " of"]:
@@ -185,10 +172,10 @@ def _blocks(name: str, first: int, frames: int) -> list[tuple[str, int, int]]:
     return [(f"{name}, block {number}", int(part[0]), len(part)) for number, part in enumerate(parts)]
 
 
-def _subset(count: int, limit: int | None, seed: int) -> Int[np.ndarray, " subset"] | None:
+def _subset(count: int, limit: int | None) -> Int[np.ndarray, " subset"] | None:
     if limit is None or limit >= count:
         return None
-    return np.sort(np.random.default_rng(seed).choice(count, limit, replace=False, shuffle=False))
+    return np.sort(np.random.default_rng(0).choice(count, limit, replace=False, shuffle=False))
 
 
 def load(folder: Path) -> Prepared:
@@ -200,8 +187,8 @@ def load(folder: Path) -> Prepared:
     """
     try:
         meta = json.loads((folder / "meta.json").read_text())
-        for name in set(ARRAYS.values()):
-            frames = sum(meta["frames"][split] for split, array in ARRAYS.items() if array == name)
+        for name in set(FILES.values()):
+            frames = sum(meta["frames"][split] for split, array in FILES.items() if array == name)
             found = np.load(folder / name, mmap_mode="r")
             shape = (frames, meta["size"], meta["size"])
             if (found.dtype, found.shape) != (np.uint8, shape):
@@ -210,7 +197,7 @@ def load(folder: Path) -> Prepared:
             folder=folder,
             name=meta["dataset"],
             clips={split: [tuple(clip) for clip in clips] for split, clips in meta["clips"].items()},
-            **{key: meta[key] for key in ("sigma", "mean", "rms", "size", "patch", "digest", "synthetic")},
+            **{key: meta[key] for key in ("sigma", "size", "patch", "digest", "synthetic")},
         )
     except (FileNotFoundError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile):
         raise UserError(

@@ -27,7 +27,7 @@ from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video import bias, layerwise
 from descent.tasks.video.batches import task_of
 from descent.tasks.video.data import Prepared
-from descent.tasks.video.feed import sigma
+from descent.tasks.video.feed import sigma, tested_inputs
 from descent.tasks.video.reference_rows import beside as beside
 from descent.tasks.video.shifted import tested
 from descent.tasks.video.sweep import AtLevels, Sweep, sweep
@@ -42,7 +42,7 @@ def scoring(params: Params, prepared: Prepared, item: Item) -> Scoring:
     evaluation = params.video.evaluation
     budget = budget_of(params, model)
     own = [cell.eps for cell in item.cells]
-    inputs = task_of(model).inputs(prepared, budget, "test")
+    inputs = tested_inputs(params, model, prepared)
     found = tested(params, inputs, load("models", model).INPUTS, sigma(params, prepared), own)
     tests = {test.apply.name: test for test in found}
     return Scoring(
@@ -72,7 +72,7 @@ def _measure(
     """All shifts together, each batch read once; of a stack that is ended half-way no shift is kept."""
     evaluation = params.video.evaluation
     task = task_of(stack[0].model)
-    inputs = task.inputs(prepared, budget_of(params, stack[0].model), "test")
+    inputs = tested_inputs(params, stack[0].model, prepared)
     scale = sigma(params, prepared)
     asked = [tests[shift] for shift in shifts]
     how = Sweeping(evaluation, device, progress)

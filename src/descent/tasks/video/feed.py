@@ -10,7 +10,7 @@ from descent.models.parts.inputs import VideoInputs
 from descent.runner.items import Feed
 from descent.tasks.common import feeding
 from descent.tasks.common.items import budget_of, settings_by_arm
-from descent.tasks.video.batches import task_of
+from descent.tasks.video.batches import Inputs, task_of
 from descent.tasks.video.data import Prepared
 from descent.training.schema import Optimizer
 
@@ -54,3 +54,8 @@ def sigma(params: Params, prepared: Prepared) -> float:
     """The noise scale in [0, 1] units: the data set's own (the paper's words) or one number for all."""
     scale = params.video.noise_scale
     return prepared.sigma if scale == "dataset" else float(scale)
+
+
+def tested_inputs(params: Params, model: str, prepared: Prepared) -> Inputs:
+    """What a model is tested on of a data set."""
+    return task_of(model).inputs(prepared, budget_of(params, model), "test")

@@ -1,12 +1,10 @@
 """The task loss f of each layer's output, one number a cell: the squared error (section 5.1)."""
 
-from typing import Literal
-
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-PatchLoss = Literal["sum", "mean"]
+from descent.tasks.video.schema import PatchLoss
 
 
 def squared_error(

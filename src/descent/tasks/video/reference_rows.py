@@ -24,7 +24,7 @@ from descent.tasks.common.sweeping import Sweeping
 from descent.tasks.video import data
 from descent.tasks.video.batches import Inputs, task_of
 from descent.tasks.video.data import Prepared
-from descent.tasks.video.feed import sigma
+from descent.tasks.video.feed import sigma, tested_inputs
 from descent.tasks.video.references import CLASSICAL, IDENTITY, UNTOLD, Filter, Map, Once
 from descent.tasks.video.shifted import tested
 from descent.tasks.video.sweep import AtLevels, Sweep, sweep
@@ -37,15 +37,22 @@ def beside(params: Params, dataset: str, items: Sequence[Item]) -> list[Job]:
     if not items:
         return []
     prepared = data.load(paths.prepared_folder(params, "video", dataset, ""))
-    work = partial(_references, params, prepared, items[0].feed.device)
+    work = partial(references, params, prepared, items[0].feed.device)
     return [Job([item.cells[0] for item in items], work, threads=1)]
 
 
-def references(params: Params, prepared: Prepared, device: torch.device, firsts: Sequence[Cell]) -> pd.DataFrame:
+def references(
+    params: Params,
+    prepared: Prepared,
+    device: torch.device,
+    firsts: Sequence[Cell],
+    progress: Callable[[int], Any],
+) -> pd.DataFrame:
     """The rows of the reference maps, in the inputs and units of each model; models may share the work.
 
     Args:
         firsts: a cell of each model.
+        progress: of a job; these are no part of the bar.
     """
     evaluation = params.video.evaluation
     scale = sigma(params, prepared)
@@ -66,7 +73,7 @@ def references(params: Params, prepared: Prepared, device: torch.device, firsts:
         task = task_of(model)
         cells = {cell.arm: cell for cell in reference_cells(params, prepared.name, model)}
         if key not in known:
-            inputs = task.inputs(prepared, budget, "test")
+            inputs = tested_inputs(params, model, prepared)
             frames = prepared.whole("test", limit=evaluation.classical_frames)
             tests = tested(params, inputs, module.INPUTS, scale)
             ask = partial(sweep, sigma=scale, cells=1, how=Sweeping(evaluation, device))
@@ -84,17 +91,6 @@ def references(params: Params, prepared: Prepared, device: torch.device, firsts:
                 pd.DataFrame(rows).assign(profile=params.profile, shift=test.apply.name, **vars(cells[name]))
             )
     return pd.concat(tables)
-
-
-def _references(
-    params: Params,
-    prepared: Prepared,
-    device: torch.device,
-    firsts: Sequence[Cell],
-    progress: Callable[[int], Any],
-) -> pd.DataFrame:
-    """As a job; no part of the bar."""
-    return references(params, prepared, device, firsts)
 
 
 Ask = Callable[..., list[Sweep]]  # a map, inputs, and shifts at their levels

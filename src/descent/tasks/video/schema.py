@@ -18,6 +18,8 @@ from descent.schema import (
     TaskSection,
 )
 
+PatchLoss = Literal["sum", "mean"]  # of a squared error over the pixels of a patch
+
 
 class Frame(Schema):
     size: Annotated[Count, Field(le=4096)]
@@ -45,7 +47,7 @@ class VideoEvaluation(Evaluation):
 class Video(TaskSection):
     frame: Frame
     noise_scale: Literal["dataset"] | Positive
-    patch_loss: Literal["sum", "mean"]
+    patch_loss: PatchLoss
     evaluation: VideoEvaluation
 
 

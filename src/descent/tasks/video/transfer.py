@@ -20,9 +20,9 @@ from descent.runner.scores import Measured, Scoring
 from descent.tasks.common.items import budget_of, of_model
 from descent.tasks.common.shifted import apply_of
 from descent.tasks.common.sweeping import Sweeping
-from descent.tasks.video.batches import Inputs, task_of
+from descent.tasks.video.batches import task_of
 from descent.tasks.video.data import Prepared, load
-from descent.tasks.video.feed import sigma
+from descent.tasks.video.feed import sigma, tested_inputs
 from descent.tasks.video.sweep import AtLevels, sweep
 from descent.tasks.video.units import UNREAD, rows, units
 from descent.training.devices import autocast
@@ -68,7 +68,7 @@ def scoring(params: Params, own: Prepared, others: Sequence[Prepared], item: Ite
             },
         },
         elements=item.feed.elements_at(evaluation.batch),
-        inputs=sum(len(_inputs(params, model, other)) for other in others),
+        inputs=sum(len(tested_inputs(params, model, other)) for other in others),
     )
 
 
@@ -89,7 +89,7 @@ def _measure(
     how = Sweeping(params.video.evaluation, device, progress)
     found: list[list[Row]] = [[] for _ in stack]
     for other in others:
-        inputs = _inputs(params, model, other)
+        inputs = tested_inputs(params, model, other)
         with autocast(device, params.precision_of("video")):
             [swept] = sweep(net.to(device), inputs, [AtLevels(apply, levels, levels)], scale, len(stack), how)
         told = units(params, task_of(model), net)
@@ -98,7 +98,3 @@ def _measure(
             tested = rows(told, cell, swept, levels, index)
             found[index] += [row | {"tested": other.name} for row in tested if row["gamma"] in own]
     yield TRANSFER, found
-
-
-def _inputs(params: Params, model: str, prepared: Prepared) -> Inputs:
-    return task_of(model).inputs(prepared, budget_of(params, model), "test")
