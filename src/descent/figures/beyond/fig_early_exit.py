@@ -68,17 +68,12 @@ class Panel(NamedTuple):
 def render(results: pd.DataFrame, params: Params) -> Figure:
     """RMSE (0-255) or accuracy against the layers computed. Raises UserError without rows of a panel."""
     shown = panels(params)
-    columns = min(COLUMNS, len(shown))
-    rows = -(-len(shown) // columns)
-    figure, grid = style.panels(rows, columns, style.TEXT, 0.7 + 1.75 * rows)
-    every = [axes for line in grid for axes in line]
+    figure, every = style.in_rows(len(shown), COLUMNS, 1.75, 0.7)
     cells = cells_table(results, params)
     for panel, axes in zip(shown, every, strict=False):
         stage = "evaluate_studies" if panel.experiment in params.studies else f"evaluate_{panel.task}"
         setting = {name: getattr(panel, name) for name in ("experiment", "dataset", "model", "eps")}
         _draw(axes, panel, curves.required(results, stage, **setting), select(cells, **setting), params)
-    for axes in every[len(shown) :]:
-        axes.set_axis_off()
     words = {"within 5 % or one point of the last layer": NEAR, "trained with so few layers": SHALLOW}
     words |= {"one map, run on": ON} if (results["metric"] == FURTHER).any() else {}
     for label, look in words.items():

@@ -29,14 +29,9 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     """Gain against price by layer, a data set and model of every task in use (of the paper's, or the first).
     Raises UserError without rows of one."""
     shown = [(task, own) for task in params.tasks for own in _by_depth(results, params, task)]
-    columns = min(COLUMNS, max(1, len(shown)))
-    rows = -(-max(1, len(shown)) // columns)
-    figure, grid = style.panels(rows, columns, style.TEXT, 2.6 * rows + 0.2)
-    places = [axes for row in grid for axes in row]
+    figure, places = style.in_rows(len(shown), COLUMNS, 2.6, 0.2)
     for axes, (task, own) in zip(places, shown, strict=False):
         _panel(axes, task, own, params.comparison.ours)
-    for axes in places[len(shown) :]:
-        axes.set_axis_off()
     style.legend(figure)
     return figure
 

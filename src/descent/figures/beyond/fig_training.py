@@ -68,10 +68,7 @@ def render(results: pd.DataFrame, params: Params) -> Figure:
     told = ", ".join(f"{style.name(model)} ({task})" for task, model in cells if (task, model) not in shown)
     told = f"without epochs: {told}" if told else ""
     if not shown:
-        figure, [[axes]] = style.panels(1, 1, style.TEXT, 0.6)
-        axes.set_axis_off()
-        axes.text(0.5, 0.5, told, ha="center", va="center", color=style.GREY)
-        return figure
+        return style.empty(told)
     shape = (len(shown), len(HEADS), style.TEXT, 0.8 + 1.35 * len(shown))
     figure, grid = style.panels(*shape, sharex="row")
     trained = cells_table(pd.concat(shown.values()), params)

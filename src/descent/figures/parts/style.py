@@ -119,6 +119,21 @@ def panels(
     return figure, figure.subplots(rows, columns, squeeze=False, **shared).tolist()
 
 
+def in_rows(count: int, most: int, height: float, more: float) -> tuple[Figure, list[Axes]]:
+    """A sheet with so many panels in rows of at most `most`; what is left of the last row is blank.
+
+    Args:
+        height: of a row, in inches; `more`: of the sheet beside them.
+    """
+    columns = min(most, max(1, count))
+    rows = -(-max(1, count) // columns)
+    figure, grid = panels(rows, columns, TEXT, height * rows + more)
+    places = [axes for row in grid for axes in row]
+    for axes in places[count:]:
+        axes.set_axis_off()
+    return figure, places
+
+
 def empty(why: str) -> Figure:
     """In place of a figure of what nothing is known: a sheet that says so."""
     figure = sheet(TEXT, 0.6)
