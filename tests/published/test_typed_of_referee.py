@@ -90,3 +90,21 @@ def test_without_dust_on_ucsd_both_verdicts_on_video_stay(section: str) -> None:
         gain, price = (numbers(said.replace("(", " ")) for said in re.search(words, page).groups())
         assert gain == pytest.approx([*(100 * card.loc["video_ood", BOUNDS].astype(float))], abs=0.0051)
         assert price == pytest.approx([*(100 * card.loc["video_cost", BOUNDS].astype(float))], abs=0.051)
+
+
+def test_the_language_model_is_not_tested_since_its_cap_alone_is_active(section: str) -> None:
+    folder = PUBLISHED / "small-9d8d6fc6"
+    ours = files.cells(folder).query("experiment == 'lm' and arm == 'constrained'")
+    assert len(ours) == 8 and truth(ours["feasible"]).all() and truth(ours["active"]).all()
+    assert not truth(ours["descent_active"]).any() and (ours["slackness"] <= 0.1).all()
+    card = pd.read_csv(folder / "claims.csv").set_index("claim").loc[["lm_ood", "lm_cost"]]
+    assert (card["verdict"] == "not tested").all() and card["why"].str.contains(
+        "0 have an active constraint"
+    ).all()
+    told = numbers(
+        re.search(r"a gain of (.*?)\), all eight", section.split("*Carried out")[1])[1]
+        .replace("points", "")
+        .replace("a price of", "")
+    )
+    expected = [100 * number for claim in card.index for number in card.loc[claim, BOUNDS]]
+    assert told == pytest.approx(expected, abs=0.0051)

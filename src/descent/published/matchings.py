@@ -113,7 +113,8 @@ def sentence(found: pd.DataFrame, page: str) -> str:
             said.append(
                 f"**{CLAIMS[row['claim']].short}: that it is *{own}* hangs on how the seeds of models trained "
                 f"apart are paired.** {others} {100 * row[own]:.0f} % give *{own}* and {listed(rest)}. A plain "
-                f"mean over settings needs no matching: {plain} {UNIT[row['unit']]}, *{row['verdict_plain']}*."
+                f"mean over settings needs no matching: {plain} {UNIT[row['unit']]}, *{row['verdict_plain']}*. "
+                f"{_narrow(row)}".strip()
             )
     return " ".join(said)
 
@@ -202,8 +203,7 @@ def _narrow(row: Mapping[Hashable, Any]) -> str:
         return ""
     low, high = (signed(100 * row[f"{end}_items"], 2).removeprefix("+") for end in ("low", "high"))
     return (
-        "The interval of the verdict is narrower than test items alone allow, as the seeds in their order happen "
-        "to differ less than items make single seeds differ; with what items do for a floor it is "
+        "The verdict's interval is narrower than test items alone allow: with what they do for a floor it is "
         f"{low} to {high}."
     )
 

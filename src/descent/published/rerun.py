@@ -89,12 +89,17 @@ def run(folder: Path, params: Params) -> None:
     Raises:
         UserError: it ended before its end, and what it said stands above; or another runs here.
     """
-    values = files.values(folder) | {"local_data": params.local_data, "device": params.device}
     words = ["exp", "run", "--temp", "--force", "--name", experiment(folder)]
-    with set_aside.replaced(yaml.safe_dump(values, sort_keys=False, allow_unicode=True), folder.name):
+    with set_aside.replaced(whole(params), folder.name):
         ended = subprocess.run([sys.executable, "-m", "dvc", *words], check=False).returncode
     if ended:
         raise UserError(f"{folder.name} did not end; what is finished is kept: run the same command again")
+
+
+def whole(params: Params) -> str:
+    """Parameters as a params.yaml: with every value that an older part's lacks, since DVC finds no defaults."""
+    values = params.model_dump(mode="json", exclude={"components"})
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
 
 
 def experiment(folder: Path) -> str:
