@@ -16,6 +16,7 @@ PUBLISHED = readme.ROOT / "data/evidence"
 LM, LOST, THREE, SEVEN = (f"small-{digest}" for digest in ("44e380a6", "9785db17", "47287648", "0e05c208"))
 DUST = {"dataset": "ucsd", "model": "dust_shared"}
 BOUNDS = ["estimate", "low", "high"]
+DOUBTS = readme.flat(readme.DOUBTS)
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +109,23 @@ def test_the_language_model_is_not_tested_since_its_cap_alone_is_active(section:
     )
     expected = [100 * number for claim in card.index for number in card.loc[claim, BOUNDS]]
     assert told == pytest.approx(expected, abs=0.0051)
+
+
+def test_texts_behind_the_verdicts_miss_a_constraint_on_descent_without_being_held_to_it() -> None:
+    told = re.search(
+        r"each of the (\d+) plainly trained models keeps (\d+) % or more .*? where (\d+) % may stay", DOUBTS
+    )
+    worst = re.search(r"the worst of constrained ones (\d+) to (\d+) % in the mean", DOUBTS)
+    plain, ours = [], []
+    for run in ("small-6c3d66eb", "small-6fcc924a", "small-afab60de"):
+        params, table = load(PUBLISHED / run / "params.yaml"), pd.read_csv(PUBLISHED / run / "scores.csv")
+        rows = table.query("experiment == 'text' and metric == 'loss' and gamma == eps")
+        for (model, _), own in rows.groupby(["model", "layers"]):
+            problem = params.problem("imdb", str(model))
+            assert round(100 * (1 - problem.alpha)) == int(told[3])
+            f = own.pivot_table(index=["arm", "seed"], columns="layer", values="value")
+            kept = f.div(f.shift(axis=1)).loc[:, problem.cap_layer + 1 :].max(axis=1)
+            plain += [*kept["unconstrained"]]
+            ours.append(100 * kept["constrained"].mean())
+    assert len(plain) == int(told[1]) and int(100 * min(plain)) == int(told[2])
+    assert [round(min(ours)), round(max(ours))] == [*map(int, worst.groups())]
