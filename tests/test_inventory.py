@@ -83,17 +83,30 @@ def test_prompts_of_another_repository_are_fetched_too() -> None:
     assert second.hub == {"id": "other/prompts", "revision": "abc"} and second.kind == "dataset"
 
 
+def answered(length: int | None, status: int = 200) -> requests.Response:
+    """What a server says of a file."""
+    answer = requests.Response()
+    answer.status_code = status
+    answer.headers.update({} if length is None else {"Content-Length": f"{length}"})
+    return answer
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
-    [({"Content-Length": "1234567"}, "1,234,567 bytes"), ({}, "unknown length"), (None, "does not answer")],
+    [
+        (answered(1234567), "1,234,567 bytes"),
+        (answered(None), "unknown length"),
+        (None, "does not answer"),
+        (answered(1245, status=404), "does not answer"),  # of the page that says that there is nothing
+    ],
 )
 def test_what_is_fetched_is_told_with_its_size(
-    monkeypatch: pytest.MonkeyPatch, answer: dict | None, words: str
+    monkeypatch: pytest.MonkeyPatch, answer: requests.Response | None, words: str
 ) -> None:
-    def head(url: str, **others: Any) -> SimpleNamespace:
+    def head(url: str, **others: Any) -> requests.Response:
         if answer is None:
             raise requests.ConnectionError
-        return SimpleNamespace(headers=answer)
+        return answer
 
     monkeypatch.setattr(requests, "head", head)
     source = {"url": "http://example.org/a.zip", "sha256": "0" * 64}
@@ -105,9 +118,9 @@ def test_what_is_fetched_is_told_with_its_size(
 def test_a_stage_asks_for_the_size_of_its_own_data_set_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def head(url: str, **others: Any) -> SimpleNamespace:
+    def head(url: str, **others: Any) -> requests.Response:
         asked.append(url)
-        return SimpleNamespace(headers={"Content-Length": "9"})
+        return answered(9)
 
     monkeypatch.setattr(requests, "head", head)
     sources = {name: {"url": f"http://example.org/{name}.zip", "sha256": "0" * 64} for name in ("ucsd", "avenue")}
@@ -135,7 +148,7 @@ def test_before_anything_starts_all_sizes_are_told_those_of_the_hub_too(
         return SimpleNamespace(siblings=[SimpleNamespace(size=size) for size in sizes])
 
     monkeypatch.setattr(HfApi, "repo_info", repo_info)
-    monkeypatch.setattr(requests, "head", lambda url, **others: SimpleNamespace(headers={"Content-Length": "9"}))
+    monkeypatch.setattr(requests, "head", lambda url, **others: answered(9))
     changes = {
         "profiles.demo.data": {
             "ucsd": {"url": "http://example.org/a.zip", "sha256": "0" * 64},

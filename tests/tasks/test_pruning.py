@@ -191,6 +191,33 @@ def test_the_parameters_of_all_branches_and_experiments_are_read() -> None:
     assert sorted(params.eps for params in pruning.every_params()) == [0.1, 0.2, 0.3]
 
 
+def test_of_a_project_in_a_folder_of_a_repository_its_own_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("own").mkdir()
+    git("init", "-q", "-b", "one")
+    git("commit", "-q", "--allow-empty", "-m", "a branch without parameters asks for nothing")
+    git("branch", "none")
+    for eps in (0.1, 0.2):
+        write_params(Path("own"), TINY | {"eps": eps})
+        write_params(Path(), TINY | {"eps": 0.4})
+        git("add", ".")
+        git("commit", "-q", "-m", "x")
+        git("branch", f"branch-{eps}")
+    monkeypatch.chdir("own")
+    assert sorted(params.eps for params in pruning.every_params()) == [0.1, 0.2]
+
+
+def test_a_branch_that_git_cannot_show_keeps_the_store() -> None:
+    write_params(Path(), TINY)
+    git("init", "-q", "-b", "one")
+    git("add", "params.yaml")
+    git("commit", "-q", "-m", "x")
+    write_params(Path(), TINY | {"eps": 0.3})
+    blob = subprocess.run(["git", "rev-parse", "HEAD:params.yaml"], capture_output=True, text=True).stdout.strip()
+    (Path(".git/objects") / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(UserError, match=r"git cannot tell what branches .*kept whole"):
+        pruning.every_params()
+
+
 def test_a_git_that_cannot_answer_keeps_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
     write_params(Path(), TINY)
     assert len(pruning.every_params()) == 1, "a folder without a repository has this file alone"
