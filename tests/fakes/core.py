@@ -143,7 +143,7 @@ DIAGNOSED = [  # tests/runner/test_diagnostics.py, test_acting.py
     *("active_epochs", "active_reported"),
     *("clipped", "seconds", "parameters", "oscillation", "loss_epoch", "multiplier", "weight", "active"),
     *("multiplier_oscillation", "feasible_epochs", "violation_epoch", "multiplier_epoch", "weight_epoch"),
-    "slackness",
+    *("slackness", "descent_active"),
 ]
 
 

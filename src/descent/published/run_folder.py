@@ -185,7 +185,8 @@ def pictures(params: Params) -> dict[Path, dict[str, Any]]:
     for path in sorted(catalogue.SHOWN.glob("*/*.json"), key=lambda path: path.name):
         told = json.loads(path.read_text())
         entry = catalogue.module(told["name"])
-        if catalogue.unpublished(entry, params) or not told.get("shows", True):
+        hidden = getattr(entry, "SINGLE_INPUTS", False) or not told.get("shows", True)
+        if hidden or catalogue.left_out(entry, params):
             continue
         file = drawing.FOLDER / told["part"] / f"{told['name']}.{KEPT[told['kind']]}"
         same = file.exists() and hashlib.sha256(file.read_bytes()).hexdigest() == told["files"][file.name]
