@@ -7,9 +7,10 @@ from descent.published import rerun
 
 
 def main(part: str) -> None:
-    """Print them as a params.yaml, with this checkout's copies of the data sets, or without any."""
-    (folder,) = rerun.chosen(config.load(), [part])
-    print(rerun.whole(rerun.of_part(folder, config.load())), end="")
+    """Print them as a params.yaml, with the `local_data` and `device` of this checkout's."""
+    here = config.load()
+    (folder,) = rerun.chosen(here, [part])
+    print(rerun.whole(rerun.of_part(folder, here)), end="")
 
 
 if __name__ == "__main__":

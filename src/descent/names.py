@@ -40,12 +40,12 @@ def judged(task: str, section: Any, grids: Any, profile: str) -> None:
 
 def _told_apart(grids: Any, pixels: int, where: str) -> None:
     """A state of as many tokens as pixels is square, as a frame is."""
-    by_model = {f"models.{name}.tokens": budget.get("tokens") for name, budget in grids.models.items()}
-    for key, tokens in {"tokens": grids.tokens, **by_model}.items():
-        if tokens == pixels:
+    own = {f"models.{name}.tokens": budget.get("tokens", 0) for name, budget in grids.models.items()}
+    for key, tokens in {"tokens": grids.tokens, **own}.items():
+        if tokens >= pixels:
             raise ValueError(
                 f"{where}.{key}: a sequence of {tokens} patches, of which each has {pixels} pixels, would be "
-                "taken for a frame; take one more or fewer"
+                f"taken for a frame; take fewer than {pixels}"
             )
 
 

@@ -29,34 +29,37 @@ def enforced(case: Case) -> str:
     ours = case.of_arm("ours").set_index([*SEEDLESS, "seed"])
     if ours["active"].isna().all():
         return "no row says whether the constraints were active"
-    active = truth(ours[acting(ours)]) & ~ours["lost"]
+    acts = acting(ours)
     feasible = truth(ours["feasible"]) & ~ours["lost"]
     feasible |= _relaxed(case, ours[~feasible & ~ours["lost"]]).reindex(ours.index, fill_value=False)
-    held = pd.DataFrame({"feasible": feasible, "active": active}).reset_index()
-    return too_few(held, of_each=bool((case.pairs["varied"] != "").any()))
+    held = ours.assign(**{"feasible": feasible, acts: truth(ours[acts]) & ~ours["lost"]})
+    return too_few(held.reset_index(), of_each=bool((case.pairs["varied"] != "").any()))
 
 
 def acting(cells: pd.DataFrame) -> str:
     """The column that says whether constraints acted: of descent alone, or where no cell has it of any of them."""
-    descent = "descent_active"
-    return descent if descent in cells and cells[descent].notna().any() else "active"
+    told = "descent_active" in cells and cells["descent_active"].notna().any()
+    return "descent_active" if told else "active"
 
 
 def too_few(cells: pd.DataFrame, of_each: bool) -> str:
-    """P3: why too few cells hold and have an active constraint on descent, in words; empty where enough do.
+    """P3: why too few cells hold and have an active constraint, in words; empty where enough do.
 
     Args:
-        cells: `varied`, and as truths `feasible` and `active`.
+        cells: `varied`, as a truth `feasible`, and the column of `acting`, which the words follow.
         of_each: whether the claim compares values that a study varies; then it is asked of each.
     """
+    acts = acting(cells)
+    cells = cells.assign(acts=truth(cells[acts]))
     groups = [own for _, own in cells.groupby("varied")] if of_each else [cells]
-    own = min(groups, key=lambda group: (group["feasible"] & group["active"]).mean())
-    if (own["feasible"] & own["active"]).mean() >= ENOUGH:
+    own = min(groups, key=lambda group: (group["feasible"] & group["acts"]).mean())
+    if (own["feasible"] & own["acts"]).mean() >= ENOUGH:
         return ""
+    of_descent = "" if acts == "active" else " on descent"
     value = f" at {own['varied'].iloc[0]}" if of_each else ""
     return (
         f"{int(own['feasible'].sum())} of {len(own)} constrained cells{value} are feasible on validation data and "
-        f"{int(own['active'].sum())} have an active constraint on descent; {ENOUGH:.0%} must have both"
+        f"{int(own['acts'].sum())} have an active constraint{of_descent}; {ENOUGH:.0%} must have both"
     )
 
 

@@ -96,8 +96,7 @@ def _loaded(folders: Sequence[Path], trained: pd.DataFrame) -> tuple[pd.DataFram
             continue
         study = select(trained, experiment=CLAIMS[claim].experiment, dataset=dataset, model=model, part=part)
         held = truth(study["feasible"]) & ~truth(study["diverged"])
-        acts = truth(study[enforced.acting(study)])
-        own = study.assign(feasible=held, active=acts)[study["varied"] != ""]
+        own = study.assign(feasible=held)[study["varied"] != ""]
         if not enforced.too_few(own, of_each=False):
             passed = (facts["claim"] == claim) & (facts["part"] == part) & (facts["why"] == "")
             facts.loc[passed, "why"] = enforced.too_few(own, of_each=True)
