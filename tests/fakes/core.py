@@ -141,9 +141,9 @@ SMALL = {
 
 DIAGNOSED = [  # tests/runner/test_diagnostics.py, test_acting.py
     *("active_epochs", "active_reported"),
-    *("clipped", "seconds", "parameters", "oscillation", "loss_epoch", "multiplier", "weight", "active"),
+    *("clipped", "seconds", "parameters", "oscillation", "loss_epoch", "multiplier", "weight"),
     *("multiplier_oscillation", "feasible_epochs", "violation_epoch", "multiplier_epoch", "weight_epoch"),
-    *("slackness", "descent_active"),
+    *("slackness", "active", "descent_active"),
 ]
 
 

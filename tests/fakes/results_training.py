@@ -51,7 +51,13 @@ def _numbers(cell: dict[str, Any], enforcing: bool) -> dict[str, float]:
     several = cell["arm"] != "unconstrained" or cell["model"] != "dust_shared"
     numbers = {"oscillation": 0.03, "clipped": 0.2, "seconds": 11.0 if enforcing else 10.0}
     numbers |= {"parameters": 256.0**2 * (cell["layers"] if several else 1)}
-    ascent = {"active": 1.0, "multiplier_oscillation": 0.08, "slackness": 0.04, "feasible_epochs": 0.9}
+    ascent = {
+        "active": 1.0,
+        "descent_active": 1.0,
+        "multiplier_oscillation": 0.08,
+        "slackness": 0.04,
+        "feasible_epochs": 0.9,
+    }
     return numbers | (ascent if enforcing else {})
 
 

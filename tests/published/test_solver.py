@@ -75,6 +75,8 @@ def test_shares_are_of_the_cells_that_enforce_the_constraints() -> None:
     assert (row["cells"], row["validation"], row["test"], row["active"]) == (2, 1, 0, 2)
     assert (row["swing_f0"], row["largest_f0"], row["epochs"]) == (pytest.approx(0.2), 0.3, 0.25)
     assert row["swing_f0_baseline"] == 0.9, "of the baseline alone"
+    (told,) = solver.by_setting(cells.assign(descent_active=[1.0, 0.0, 1.0]), fake_params()).to_dict("records")
+    assert told["active"] == 1, "where it is told of descent, the cap does not count"
     assert row["swing_multiplier"] == pytest.approx(0.4)
     assert (row["clipped"], row["clipped_baseline"]) == (pytest.approx(0.2), 0.9)
 

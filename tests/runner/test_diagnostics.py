@@ -17,6 +17,7 @@ from tests.fakes.core import small_params
 
 EPOCHS, LAYERS = 8, 2
 PROBLEM = small_params().problem("ucsd", "ut").model_copy(update={"warmup_epochs": 1, "resilience": "none"})
+SETTING = {"setting": {"values": {"cap_layer": PROBLEM.cap_layer}}}
 CELL = Cell("video", "ucsd", "ut", "constrained", LAYERS, 0.1, 0)
 
 
@@ -41,7 +42,9 @@ def written(
         log["weight_mean"] = log["multiplier_mean"] + 1
         log["violation_validation"] = np.where((layers == 2) & (epochs % 2 == 0), 0.5, -0.1)
     log.to_csv(place / "history.csv", index=False)
-    (place / "cell.json").write_text(json.dumps({"made_by": {"seconds": 12.0, "cells_in_stack": 3}} | more))
+    (place / "cell.json").write_text(
+        json.dumps({"made_by": {"seconds": 12.0, "cells_in_stack": 3}, **SETTING} | more)
+    )
     save_file({"a": torch.zeros(3, 4), "b": torch.zeros(5)}, place / "weights.safetensors")
     cell = CELL.__class__(**vars(CELL) | {"arm": arm})
     return pd.DataFrame(rows(Stored(place), cell, tolerance=0.02, values=PROBLEM, by_epoch=by_epoch))
@@ -121,6 +124,6 @@ def test_an_epoch_in_which_a_violation_is_no_number_is_not_feasible(tmp_path: Pa
 
 
 def test_epochs_that_a_lost_cell_did_not_reach_are_not_feasible_and_not_active(tmp_path: Path) -> None:
-    table = written(tmp_path / "cell", [0.0, *[1.0] * 7], epochs=2 * EPOCHS, epoch=3)
+    table = written(tmp_path / "cell", [0.0, *[1.0] * 7], of=2, epochs=2 * EPOCHS, epoch=3)
     assert one(table, "feasible_epochs") == pytest.approx(3 / 15)
     assert acted(Stored(tmp_path / "cell"))["active_epochs"] == 7 / 16

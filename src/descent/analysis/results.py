@@ -84,8 +84,8 @@ METRICS = {
     "active": "1 where over the last quarter of the epochs some mean multiplier is above zero (of an arm that "
     "enforces)",
     "descent_active": "the same of the constraints on descent, so not of the cap",
-    "active_epochs": "the share of all epochs in which one is",
-    "active_reported": "1 where one is in the epoch whose weights are reported, else 0",
+    "active_epochs": "the share of all epochs in which one of these is (published before 2026-12: any)",
+    "active_reported": "1 where one of them is in the epoch whose weights are reported, else 0",
     "multiplier": "mean lambda_l over the last quarter of the epochs",
     "weight": "mean effective weight w_l = dL / df_l over them",
     "oscillation": "standard deviation over mean of the training loss f_0 over them",

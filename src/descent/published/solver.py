@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis import twice
+from descent.analysis.enforced import acting
 from descent.analysis.keys import CELL, PAIR, SETTING, tuples
 from descent.analysis.lost import truth
 from descent.analysis.select import last_layer, select
@@ -13,21 +14,22 @@ from descent.config import Params
 ALPHA = "alpha"  # the study that varies it
 MARGIN = "margin"  # what the pilots vary that choose one
 WHOSE = ["arm", "dataset", "model"]  # what says how an arm is held to the constraints
-SHARES = {"feasible": "validation", "feasible_test": "test", "active": "active"}
+SHARES = {"feasible": "validation", "feasible_test": "test", "acts": "active"}
 
 
 def by_setting(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     """One row per data set, model, depth and level, of the cells of the first arm that enforces the constraints.
 
     Columns: `cells`, `diverged`; how many of the cells are feasible on `validation` and on `test` data and of how
-    many some constraint is `active`; the mean share of feasible `epochs`; how f_0 swings in the last quarter of
-    the epochs (standard deviation over mean): `swing_f0`, the median over the cells, `largest_f0`, and
-    `swing_f0_baseline`, the median of the baseline's cells, which have no multipliers; of the multiplier that
-    swings most, `swing_multiplier`, the median; the mean share of `clipped` steps, and `clipped_baseline`, that of
-    the baseline's cells.
+    many some constraint is `active` (enforced.acting says which count); the mean share of feasible `epochs`; how
+    f_0 swings in the last quarter of the epochs (standard deviation over mean): `swing_f0`, the median over the
+    cells, `largest_f0`, and `swing_f0_baseline`, the median of the baseline's cells, which have no multipliers; of
+    the multiplier that swings most, `swing_multiplier`, the median; the mean share of `clipped` steps, and
+    `clipped_baseline`, that of the baseline's cells.
     """
     grid = cells[cells["experiment"].isin(TASKS)]
-    own = grid[grid["arm"].isin(params.enforcing[:1])].astype(dict.fromkeys(SHARES, float))
+    own = grid[grid["arm"].isin(params.enforcing[:1])]
+    own = own.assign(acts=own[acting(own)]).astype(dict.fromkeys(SHARES, float))
     groups = own.groupby(SETTING)
     found = pd.DataFrame({"cells": groups.size(), "diverged": groups["diverged"].sum().astype(int)})
     found = found.assign(**{word: groups[name].sum().astype(int) for name, word in SHARES.items()})

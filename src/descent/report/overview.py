@@ -45,7 +45,8 @@ def held(cells: pd.DataFrame, params: Params) -> list[dict[str, str]]:
             share = asked["active_epochs"].mean()
             rows.append(
                 {"task": task, "arm": params.label(arm), "cells": str(len(own))}
-                | {name: _count(asked[name]) for name in ("feasible", "feasible_test", "active")}
+                | {name: _count(asked[name]) for name in ("feasible", "feasible_test")}
+                | {"active": _count(asked["descent_active"])}
                 | {"active_epochs": UNKNOWN if pd.isna(share) else f"{100 * share:.0f} %"}
                 | {name: _count(own[name]) for name in ("descending", "diverged")}
             )

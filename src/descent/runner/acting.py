@@ -1,4 +1,4 @@
-"""Whether the constraints of trained cells acted, from their histories.
+"""Whether the constraints on descent of trained cells acted, from their histories.
 
 These rows are made anew at each evaluation, which costs milliseconds a cell: no score in the store waits for them.
 """
@@ -20,12 +20,14 @@ def rows(item: Item, profile: str) -> pd.DataFrame:
 
 
 def acted(stored: Stored) -> dict[str, float]:
-    """Of a cell the share of its epochs in which some mean multiplier is above zero, and whether one
-    is in the epoch whose weights are reported (which a cell that diverged at once has not)."""
+    """Of a cell the share of its epochs in which the mean multiplier of some constraint on descent is above zero,
+    and whether one is in the epoch whose weights are reported (which a cell that diverged at once has not). The
+    cap's does not count, as in diagnostics.descent_active."""
     log = stored.history
     if "multiplier_mean" not in log:
         return {}
-    acts = log.groupby("epoch")["multiplier_mean"].max() > 0
+    on_descent = log["layer"] > stored.record["setting"]["values"]["cap_layer"]
+    acts = log[on_descent].groupby("epoch")["multiplier_mean"].max() > 0
     reported = stored.record["epoch"]
     at_reported = {"active_reported": float(acts[reported])} if reported in acts else {}
     return {"active_epochs": float(acts.sum()) / stored.epochs} | at_reported

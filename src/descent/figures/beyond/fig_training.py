@@ -37,11 +37,11 @@ Ours, not the paper's. The constrained arm over the epochs of training, one seed
 largest depth and the headline training level. From the left: validation loss at the output of every layer
 (logarithmic), and of the last one of the baseline's cell of the same seed (dashed, in its colour); the multipliers
 of the constraints; the largest relative violation on validation data, with the tolerance below which a cell is
-feasible (dashed); the weights w_l that the multipliers give the layer losses in
-the Lagrangian, with those of ERM (dashed: 1 of the last layer, 0 of the others). Light to dark: first to last
-layer. Grey band: the last quarter, over which oscillation is measured: the standard deviation over the mean, of
-the training loss f_0 and, the largest of all layers, of the multipliers. Active: in the band some multiplier is
-above zero. Feasible: of the epochs after the warm-up (which ends at the dotted line).
+feasible (dashed); the weights w_l that the multipliers give the layer losses in the Lagrangian, with those of ERM
+(dashed: 1 of the last layer, 0 of the others). Light to dark: first to last layer. Grey band: the last quarter,
+over which oscillation is measured: the standard deviation over the mean, of the training loss f_0 and, the largest
+of all layers, of the multipliers. Descent active: in the band the multiplier of some constraint on descent, so not
+of the cap, is above zero. Feasible: of the epochs after the warm-up (which ends at the dotted line).
 """
 PARAMETERS = [
     "eps",
@@ -190,9 +190,9 @@ def _write(panels: dict[str, Axes], cell: pd.Series) -> None:
         for name, column in columns.items()
         if pd.notna(cell[column])
     }
-    if pd.notna(cell["active"]):
-        states = ["active" if cell["active"] else "not active", *filter(None, [told.get("multiplier")])]
-        told["multiplier"] = ", ".join(states)
+    if pd.notna(cell["descent_active"]):
+        acts = "descent active" if cell["descent_active"] else "descent not active"
+        told["multiplier"] = ", ".join([acts, *filter(None, [told.get("multiplier")])])
     if pd.notna(cell["diverged"]) and cell["diverged"]:
         told["loss"] = "diverged"
     for name, text in told.items():

@@ -24,10 +24,11 @@ the lowest validation loss; in brackets, of several, their mean and standard dev
 out; where seeds repeat one training, their mean and standard deviation, one that diverged as chance. Bold: the
 better arm of a pair, as printed; a tie has none. A dagger marks runs that ended infeasible on validation data (of
 an arm with constraints), and diverged runs of either arm; of a mean, that one of its seeds did. Active: the share
-of the epochs in which some multiplier is above zero / of the seeds with one in the epoch whose weights are
-reported. Feasible: the share of the seeds on validation / test data; of a trial 100% where it is. Beside ours the
-paper's Table 4 (of models of which it prints one depth, whatever that is), which took the best of five by a rule
-that it does not tell; where our noise levels end elsewhere than its own, at 2, no area of its stands beside ours.
+of the epochs in which the multiplier of some constraint on descent is above zero / of the seeds with one in the
+epoch whose weights are reported. Feasible: the share of the seeds on validation / test data; of a trial 100% where
+it is. Beside ours the paper's Table 4 (of models of which it prints one depth, whatever that is), which took the
+best of five by a rule that it does not tell; where our noise levels end elsewhere than its own, at 2, no area of
+its stands beside ours.
 """
 PARAMETERS = [
     "comparison",

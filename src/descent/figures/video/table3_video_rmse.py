@@ -17,9 +17,10 @@ CAPTION = """
 RMSE (0-255, lower is better) on held-out test clips, averaged over the levels of video.evaluation.gammas and over
 the seeds that did not diverge, of the two arms of `comparison`. Bold: the better arm of a pair, as printed; a tie
 has none. A dagger marks cells that ended infeasible on validation data (of an arm with constraints), and diverged
-cells of either arm. Active, over all seeds: the share of the epochs in which some multiplier is above zero / the
-share of the seeds of which one is in the epoch whose weights are reported. Feasible: the share of the seeds on
-validation / test data. Beside ours, the paper's Table 3 where it has the setting. A dash: no such number.
+cells of either arm. Active, over all seeds: the share of the epochs in which the multiplier of some constraint on
+descent is above zero / the share of the seeds of which one is in the epoch whose weights are reported. Feasible:
+the share of the seeds on validation / test data. Beside ours, the paper's Table 3 where it has the setting. A
+dash: no such number.
 """
 PARAMETERS = [
     "comparison",
