@@ -112,9 +112,7 @@ def test_training_tells_the_numbers_of_the_tail(results, params: Params) -> None
     gone = select(results, **UT, metric="feasible_epochs").index
     figure = fig_training.render(results.drop(gone), params)
     texts = {name: [text.get_text() for text in panel(figure, 0, name).texts] for name in fig_training.HEADS}
-    assert texts["loss"] == ["$f_0$ swings by 12.5%"] and texts["multiplier"] == [
-        "descent not active, swing by 8%"
-    ]
+    assert texts["loss"] == ["$f_0$ swings by 12.5%"] and texts["multiplier"] == ["not active, swing by 8%"]
     assert texts["violation"] == [] == texts["weight"]
     assert [text.get_text() for text in panel(figure, 1, "violation").texts] == ["feasible 90%"]
     change(results, 1.0, **UT, metric="diverged")

@@ -40,8 +40,8 @@ of the constraints; the largest relative violation on validation data, with the 
 feasible (dashed); the weights w_l that the multipliers give the layer losses in the Lagrangian, with those of ERM
 (dashed: 1 of the last layer, 0 of the others). Light to dark: first to last layer. Grey band: the last quarter,
 over which oscillation is measured: the standard deviation over the mean, of the training loss f_0 and, the largest
-of all layers, of the multipliers. Descent active: in the band the multiplier of some constraint on descent, so not
-of the cap, is above zero. Feasible: of the epochs after the warm-up (which ends at the dotted line).
+of all layers, of the multipliers. Active: in the band the multiplier of some constraint on descent, so not of the
+cap, is above zero. Feasible: of the epochs after the warm-up (which ends at the dotted line).
 """
 PARAMETERS = [
     "eps",
@@ -191,7 +191,7 @@ def _write(panels: dict[str, Axes], cell: pd.Series) -> None:
         if pd.notna(cell[column])
     }
     if pd.notna(cell["descent_active"]):
-        acts = "descent active" if cell["descent_active"] else "descent not active"
+        acts = "active" if cell["descent_active"] else "not active"
         told["multiplier"] = ", ".join([acts, *filter(None, [told.get("multiplier")])])
     if pd.notna(cell["diverged"]) and cell["diverged"]:
         told["loss"] = "diverged"
