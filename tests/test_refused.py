@@ -173,6 +173,9 @@ def test_a_wrong_value_is_refused_with_its_path(tmp_path: Path, changes: dict, p
         ({"study.infeasible": {"beside": ["constrained"]}}, "constrained stands in beside too, and would be"),
         ({"study.infeasible": {"beside": ["erm"]}}, "study.infeasible: unknown name 'erm'"),
         ({"study.infeasible": {"model": "vti"}}, "study.infeasible: unknown name 'vti'"),
+        ({"study.infeasible": {"dataset": "ped3"}}, "study.infeasible: unknown name 'ped3'; known: avenue"),
+        ({"profiles.demo.studies.infeasible": {"like": "infeasible"}}, "like: unknown key"),
+        ({"profiles.demo.studies.infeasible": {"like": ["alpha"]}}, "like: unknown key"),
         ({"study.infeasible": {"model": "roberta"}}, "roberta is a model of text, not of video"),
         (
             {"study.infeasible": {"vary": "alpha"}},

@@ -15,7 +15,7 @@ from typing import Any
 from descent.errors import UserError
 
 HERE = Path(__file__).parent
-# What every component of a place must have; arms and models are classes and functions beside their literals.
+# What every component of a place must have; those of arms, models and shifts are classes and functions too.
 PLACES = {
     "arms": ("LABEL", "ENFORCES", "ALL_LAYERS", "Settings", "Arm"),
     "models": ("LABEL", "TASK", "Settings", "Budget", "build"),

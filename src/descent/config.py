@@ -181,9 +181,10 @@ class Params(Declared):
 
     def _study(self, name: str) -> dict[str, Any]:
         """What `study` and the profile in use say of one, over what they say of the study that it is like."""
-        own = self.study[name] | self.budget.studies.get(name, {})
+        own = dict(self.study[name])
         like = own.pop("like", None)
-        return (self._study(like) if like else {"values": [], "seeds": [0]}) | own
+        inherited = self._study(like) if like else {"values": [], "seeds": [0]}
+        return inherited | own | self.budget.studies.get(name, {})
 
     @property
     def in_use(self) -> dict[str, Study]:
@@ -213,6 +214,7 @@ class Params(Declared):
         task = self.task_of(study.model)
         if task != study.task:
             raise UserError(f"{where}: {study.model} is a model of {task}, not of {study.task}")
+        components.check(f"tasks.{task}.datasets", study.dataset, where)
         if promise := broken(name, study, self.comparison.arms):
             raise UserError(f"{where}: {promise}, or rename it")
         if study.vary is not None and not study.values:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from typing_extensions import TypedDict
@@ -93,19 +93,16 @@ class BudgetSection(TypedDict, total=False):
 
 
 class OneOf(Schema):
-    """Of the fields that a subclass names in `choices` exactly one is given."""
+    """Of the fields that a subclass names in `CHOICES`, or of all where it names none, exactly one is given."""
+
+    CHOICES: ClassVar[tuple[str, ...]] = ()
 
     @model_validator(mode="after")
     def _exactly_one(self) -> "OneOf":
-        choices = self.choices()
+        choices = self.CHOICES or tuple(type(self).model_fields)
         if sum(getattr(self, choice) is not None for choice in choices) != 1:
             raise ValueError(f"name exactly one of {', '.join(choices)}")
         return self
-
-    @classmethod
-    def choices(cls) -> tuple[str, ...]:
-        """The fields of which one is given; all of them unless a subclass says otherwise."""
-        return tuple(cls.model_fields)
 
 
 class Downloaded(OneOf):

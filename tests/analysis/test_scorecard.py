@@ -160,6 +160,17 @@ def test_a_difference_that_lies_beyond_the_margin_is_not_hidden_by_a_less_certai
         assert both["low"] == sure["low"]
 
 
+def test_of_one_seed_the_farthest_difference_is_that_of_the_largest_estimate() -> None:
+    by_setting = {"0.1 - 0.01": -0.02, "1.0 - 0.01": -0.19, "1.0 - 0.1": -0.17}
+    rows = [
+        {name: "" for name in VARIANT} | {"varied": varied, "seed": 0, "resample": resample, "effect": effect}
+        for varied, effect in by_setting.items()
+        for resample in range(17)
+    ]
+    found = scorecard._farthest(CLAIMS["dual_lr"], {"effect": 0.01, "resampled": 100}, pd.DataFrame(rows))
+    assert found["estimate"] == pytest.approx(0.19) and np.isnan(found["low"])
+
+
 def test_exploratory_claims_are_corrected_among_those_that_could_be_tested(judged: pd.DataFrame) -> None:
     tested = judged[(judged["group"] == "exploratory") & (judged["why"] == "") & judged["p"].notna()]
     smallest = tested["p"].idxmin()

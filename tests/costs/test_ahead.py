@@ -49,6 +49,15 @@ def test_the_line_says_that_the_stacks_side_by_side_depend_on_the_model(monkeypa
     )
 
 
+def test_a_data_set_or_a_model_that_nobody_knows_is_told() -> None:
+    for words, told in (
+        (("ped3",), "data set: unknown name 'ped3'"),
+        (("ucsd", "vti"), "model: unknown name 'vti'"),
+    ):
+        with pytest.raises(UserError, match=f"video {told}"):
+            ahead.line(small_params({"device": "cpu"}), "video", *words)
+
+
 def test_studies_are_asked_for_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Costs, "of", lambda costs, *names: [part(name, 1, 60.0) for name in names])
     said = ahead.line(small_params({"device": "cpu"}), "alpha", "solver")

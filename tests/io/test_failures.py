@@ -37,8 +37,3 @@ def test_the_reason_is_the_first_line_or_the_kind(error: Exception, said: str) -
 def test_a_full_disk_and_an_interruption_are_left_alone(error: BaseException) -> None:
     with pytest.raises(type(error)):
         told(lambda: raising(error), "it failed", "")
-
-
-def test_other_kinds_than_those_named_are_left_alone() -> None:
-    with pytest.raises(KeyError):
-        told(lambda: raising(KeyError("x")), "it failed", "", kinds=(OSError,))

@@ -79,6 +79,7 @@ def test_the_overview_counts_and_lists_infeasible_cells(params: Params, text: st
     assert of["video", "constrained"][:3] == [str(cells), f"{cells - 1} of {cells}", count]
     assert of["video", "unconstrained"][1:5] == ["–"] * 4, "nothing is asked of it"  # noqa: RUF001
     assert of["text", "constrained"][1] == f"{trained} of {trained}" and of["lm", "constrained"][-1] == "0 of 1"
+    assert of["text", "constrained"][3] == "–", "the fakes have no multipliers"  # noqa: RUF001
     words = " ".join(" ".join(Page(text).words).split())
     assert "The infeasible video cells (1)" in words and "The infeasible text cells" not in words
     assert "<td>avenue</td><td>constrained</td><td>ut</td><td>3</td><td>0.13</td>" in text
@@ -117,6 +118,9 @@ def test_real_data_bring_no_notice(params: Params, project: Path, tmp_path: Path
     card = card.assign(why="3 seeds, and 8 are needed")
     page = report.page(tmp_path, tmp_path, cells.assign(profile="small"), {}, card, params, DRAWN, "")
     assert "synthetic" not in page and "profile: small" in page
+    made = (tmp_path / "video/fig03_depth.json").write_text(json.dumps(sidecar | {"synthetic": True}))
+    page = report.page(tmp_path, tmp_path, cells.assign(profile="small"), {}, card, params, DRAWN, "")
+    assert made and "The data are synthetic, some of them." in page and "The demo profile" not in page
 
 
 def test_nothing_to_show_and_a_missing_picture_are_told(project: Path, tmp_path: Path) -> None:

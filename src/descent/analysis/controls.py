@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from descent.analysis.keys import CELL, PAIR, tuples
+from descent.analysis.keys import CELL, PAIR, SEEDLESS, tuples
 from descent.analysis.lost import ZERO, as_chance, as_zero
 from descent.analysis.select import (
     TRAINED,
@@ -24,7 +24,7 @@ from descent.analysis.verdicts import half_width
 from descent.cells import study_cells, study_depth
 from descent.config import Params
 
-ARM = [name for name in CELL if name != "seed"]  # the cells that differ by their seed alone
+ARM = ["profile", "experiment", *SEEDLESS]  # the cells that differ by their seed alone
 TWIN = ["experiment", *PAIR, "baseline"]  # what a cell shares with its baseline's; `baseline`: that one's `varied`
 RUNG = ["rmse_in", "rmse_out", "descending", "step_in", "step_out", "all_in", "all_out"]
 MEASURES = ["rmse_in", "rmse_out", "score_in", "score_out"]

@@ -87,9 +87,14 @@ def reasons(gone: Mapping[tuple[str, str], str]) -> str:
     return "; ".join(f"{', '.join(places)}: {why}" for why, places in where.items())
 
 
+def passed(told: pd.DataFrame) -> pd.DataFrame:
+    """The facts about one claim that leave a model on a data set in it."""
+    return told[(told["model"] != WHOLE) & (told["why"] == "")]
+
+
 def passing(told: pd.DataFrame) -> list[tuple[str, str]]:
     """The models and data sets (PLACE) that facts about one claim leave in it."""
-    return places_of(told[(told["model"] != WHOLE) & (told["why"] == "")])
+    return places_of(passed(told))
 
 
 def left_in(pairs: pd.DataFrame, places: Iterable[tuple[str, str]]) -> pd.DataFrame:

@@ -145,11 +145,14 @@ def _mean(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, ob
 def _farthest(claim: Claim, fact: dict[str, Any], own: pd.DataFrame) -> dict[str, object]:
     """Of the settings, each turned so that its estimate is positive, the one whose NARROW interval reaches
     farthest: where it lies within the margin, all do. Where LEVEL intervals lie beyond it, the farthest of those.
+    Of one seed, which has no interval, the estimate itself.
     """
     _, effects_of = scores(own)
     found = [Estimate.of(one * (1 if one[:, 0].mean() >= 0 else -1), int(fact["resampled"])) for one in effects_of]
     reach = [one.interval(LEVEL)[0] for one in found]
-    if max(reach) <= fact["effect"]:
+    if np.isnan(reach).any():
+        reach = [float(one.value) for one in found]
+    elif max(reach) <= fact["effect"]:
         reach = [max(abs(float(end)) for end in one.interval(NARROW)) for one in found]
     far = found[int(np.argmax(reach))]
     return _numbers(far) | {"words": f"farthest from zero of {len(found)} differences"}

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from descent.analysis.keys import CURVE, IDENTITY
+from descent.analysis.keys import CURVE, IDENTITY, SEEDLESS
 from descent.analysis.lost import truth
 from descent.analysis.select import TRAINED, at_eps, check_named, measured, select
 from descent.analysis.summary import best_depth, cells_table
@@ -98,12 +98,12 @@ def shown(results: pd.DataFrame, params: Params) -> pd.DataFrame:
     text = best_text(select(cells, experiment="text", eps=headline(params, "text")), params)
     alphas = [name for name, study in params.in_use.items() if study.vary == "alpha"]
     varied = cells[cells["experiment"].isin(alphas) & (cells["varied"] != "")]
+    by = ["experiment", *SEEDLESS]
     every = pd.concat([video, text, varied])[[*IDENTITY, "validation_loss"]].sort_values("validation_loss")
-    every = every.drop_duplicates([name for name in IDENTITY if name != "seed"])[IDENTITY]
+    every = every.drop_duplicates(by)[IDENTITY]
     steps = [cell["layers"] > params.held_to(cell).cap_layer for _, cell in every.iterrows()]
     every = every[np.array(steps, bool)]  # an empty list would choose no column
     order = {"experiment": ["video", "text", *alphas].index, "varied": lambda value: float(value or 0)}
-    by = [name for name in IDENTITY if name != "seed"]
     return every.sort_values(by, ignore_index=True, key=lambda c: c.map(order[c.name]) if c.name in order else c)
 
 

@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves
 
 from descent import paths
 from descent.cells import Cell, grid
-from descent.components import TASKS, of_task
+from descent.components import TASKS, check, of_task
 from descent.config import Params
 from descent.costs import extrapolated, shapes
 from descent.costs.data import prepared, resident, standin
@@ -124,7 +124,9 @@ class Costs:
         return self._models(words[0], words[1], words[2:])
 
     def _models(self, task: str, dataset: str, models: Sequence[str]) -> Iterator[Asked]:
+        check(f"tasks.{task}.datasets", dataset, f"{task} data set")
         for model in models:
+            check("models", model, f"{task} model")
             yield f"{task} {dataset} {model}", self.params, grid(self.params, task, dataset, model)
 
     def _studies(self, names: Sequence[str]) -> Iterator[Asked]:

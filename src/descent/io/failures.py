@@ -14,12 +14,7 @@ def reason(error: BaseException) -> str:
     return said.splitlines()[0] if said else type(error).__name__
 
 
-def told(
-    load: Callable[[], Answer],
-    failed: str,
-    advice: str,
-    kinds: tuple[type[Exception], ...] = (Exception,),
-) -> Answer:
+def told(load: Callable[[], Answer], failed: str, advice: str) -> Answer:
     """What `load` returns.
 
     Args:
@@ -27,11 +22,11 @@ def told(
         failed: what the message begins with.
 
     Raises:
-        UserError: `load` raised one of these kinds of errors: what failed, the library's reason, the advice.
+        UserError: `load` raised an error: what failed, the library's reason, the advice.
     """
     try:
         return load()
-    except kinds as error:
+    except Exception as error:
         if full(error):
             raise
         raise UserError(f"{failed} ({reason(error)}).\n{advice}") from None

@@ -53,13 +53,10 @@ class Weights(Pretrained):
     `image` shows a pretrained one images of another side than its own, its positions interpolated.
     """
 
+    CHOICES = ("path", "hub", "random")
+
     random: Size | None = None
     image: Count | None = None
-
-    @classmethod
-    def choices(cls) -> tuple[str, ...]:
-        """The places of which one is given."""
-        return ("path", "hub", "random")
 
     @model_validator(mode="after")
     def _own_image(self) -> "Weights":

@@ -15,7 +15,7 @@ import pandas as pd
 
 from descent.analysis import enforced, grounds, preconditions
 from descent.analysis.claims import CLAIMS
-from descent.analysis.grounds import FACTS, WHOLE
+from descent.analysis.grounds import FACTS, WHOLE, passed
 from descent.analysis.keys import PLACE, VARIANT, tuples
 from descent.analysis.lost import truth
 from descent.analysis.preconditions import NOTHING
@@ -70,8 +70,7 @@ def resting(folders: Sequence[Path]) -> list[Path]:
             own = pairs[pairs["claim"] == name]
             told = facts[facts["claim"] == name]
             gone = _gone(name, own, trained, folders)
-            passing = told[(told["model"] != WHOLE) & (told["why"] == "")]
-            found |= set(counting.without(gone, passing)["part"])
+            found |= set(counting.without(gone, passed(told))["part"])
             left = counting.without(gone, own).drop_duplicates([*PLACE, "part"])
             winners = {(row.dataset, row.model): row.part for row in left.itertuples()}
             places |= {(part, winners[data, model]) for data, model, part in gone}
@@ -117,7 +116,7 @@ def _matched(pairs: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:
     pairs = pairs.assign(**{TRAINED_SEED: pairs["seed"]})
     if pairs.empty or (claim := CLAIMS[pairs["claim"].iloc[0]]).experiment == "video":
         return pairs
-    passing = set(told.loc[(told["model"] != WHOLE) & (told["why"] == ""), "part"])
+    passing = set(passed(told)["part"])
     seeds = [set(own) for part, own in pairs.groupby("part")["seed"] if part in passing or not passing]
     if len(seeds) < 2 or len(set.intersection(*seeds)) >= claim.least_seeds:
         return pairs

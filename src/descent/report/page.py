@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 
 from descent.analysis import provenance, scorecard, verdicts, wording
 from descent.analysis.asked import left_out
+from descent.analysis.trials import seeds_are_trials
 from descent.config import Params
 from descent.errors import UserError
 from descent.report import explore, overview
@@ -149,6 +150,7 @@ def page(
         left_out=left_out(params),
         held=overview.held(cells, params),
         infeasible=overview.infeasible(cells, params),
+        trials=seeds_are_trials(params),
         measures=overview.measures(metrics, params),
         explore=curves,
         specification=explore.specification(curves),

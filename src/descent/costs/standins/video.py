@@ -50,8 +50,6 @@ def write(params: Params, dataset: str, model: str, folder: Path, shrink: int) -
         "synthetic": True,
         "digest": "",
         "sigma": 0.25,
-        "mean": 0.5,
-        "rms": 0.6,
     }
     (folder / "meta.json").write_text(json.dumps(meta))
 

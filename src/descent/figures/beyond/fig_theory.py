@@ -4,13 +4,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
 from descent.analysis import theory
 from descent.analysis.select import select
 from descent.cells import headline
 from descent.config import Params
-from descent.figures.parts import ablations, curves, style
+from descent.figures.parts import ablations, curves, scales, style
 
 TASKS = ("video", "text")
 RADIUS = "alpha"  # the study of the right panel
@@ -89,6 +88,6 @@ def _draw_radius(axes: Axes, losses: pd.DataFrame, cells: pd.DataFrame, params: 
         points = pd.Series({alpha: getattr(own, quantity) for alpha, own in found.items()}).sort_index()
         curves.draw(axes, points, word, label=label, marker="o")
     axes.set_yscale("symlog", linthresh=0.01)  # the best layer may be the best known: zero
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_formatter(scales.PLAIN)
     axes.set_ylim(0, 1.6 * axes.dataLim.ymax)
     axes.set(title=ablations.title(study), xlabel=ablations.label(study), ylabel="loss above the best known ↓")

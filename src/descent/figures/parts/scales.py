@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
 MOST_TICKS = 10  # that a panel of a page's third in height has room for
 
 
@@ -25,7 +26,7 @@ def logarithmic(axes: Axes) -> None:
     """A logarithmic vertical scale labelled in plain numbers, also where it spans less than a decade."""
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(FewDecades(subs=(1, 2, 5), numticks=7))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_formatter(PLAIN)
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 

@@ -3,9 +3,10 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from descent.analysis.keys import SETTING
 from descent.analysis.lost import truth
 from descent.analysis.select import select
-from descent.analysis.summary import PAIR, best_depth, cells_table, pairs
+from descent.analysis.summary import best_depth, cells_table, pairs
 from descent.cells import headline
 from descent.config import Params
 from descent.figures.parts import curves, style
@@ -63,14 +64,13 @@ def chosen(cells: pd.DataFrame, params: Params) -> list[dict]:
     both = [pairs(sound, measure, params.comparison) for measure in measures]
     beyond, within = (wide["ours"] - wide["baseline"] for wide in both)
     turn = (beyond - within).abs().dropna().rename("turn").reset_index()
-    setting = [column for column in PAIR if column != "seed"]
-    turn = turn.groupby(setting, as_index=False)["turn"].mean()
+    turn = turn.groupby(SETTING, as_index=False)["turn"].mean()
     arms = params.comparison.arms
     best = select(best_depth(cells), eps=headline(params, "video"))
-    best = best[best["arm"].isin(arms)][setting]
+    best = best[best["arm"].isin(arms)][SETTING]
     shown = best[best.duplicated()]  # by both arms
     turn = turn.merge(shown, how="left", indicator=True).query("_merge == 'left_only'")
-    turn = turn.sort_values(["turn", *setting], ascending=[False] + [True] * len(setting))
+    turn = turn.sort_values(["turn", *SETTING], ascending=[False] + [True] * len(SETTING))
     first = turn.drop_duplicates("model")
     picked = pd.concat([first, turn.drop(first.index)]).head(PANELS)
-    return picked[setting].to_dict("records")
+    return picked[SETTING].to_dict("records")

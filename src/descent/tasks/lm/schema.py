@@ -35,16 +35,13 @@ class Source(OneOf):
     Without `prompts` those of the test instructions, or of a file of prompts beside a `path`, are completed.
     """
 
+    CHOICES = ("generate", "path", "hub")
+
     generate: GenerateInstructions | None = None
     path: Place | None = None
     hub: Hub | None = None
     prompts: Hub | None = None
     instructions: Count | None = None
-
-    @classmethod
-    def choices(cls) -> tuple[str, ...]:
-        """What names the source."""
-        return "generate", "path", "hub"
 
 
 class Completions(Schema):

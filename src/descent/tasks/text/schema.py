@@ -33,17 +33,14 @@ class GenerateTexts(Schema):
 class Source(Downloaded):
     """Where one data set comes from: exactly one of generate, path, url (with sha256), hub."""
 
+    CHOICES = ("generate", "path", "url", "hub")
+
     generate: GenerateTexts | None = None
     path: Place | None = None
     hub: HubData | None = None
     train_texts: Count | None = None
     test_texts: Count | None = None
     test_skip: Annotated[int, Field(ge=0)] = 0  # the test texts that a draw of so many takes are left out
-
-    @classmethod
-    def choices(cls) -> tuple[str, ...]:
-        """What names the source."""
-        return "generate", "path", "url", "hub"
 
 
 class Text(TaskSection):

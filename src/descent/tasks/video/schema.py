@@ -61,17 +61,14 @@ class Generate(Schema):
 class Source(Downloaded):
     """Where one data set comes from: exactly one of generate, path, url (with sha256)."""
 
+    CHOICES = ("generate", "path", "url")
+
     generate: Generate | None = None
     path: Place | None = None
     part: str | None = None
     train_clips: Count | None = None
     test_clips: Count | None = None
     frames_per_clip: Count | None = None
-
-    @classmethod
-    def choices(cls) -> tuple[str, ...]:
-        """What names the source."""
-        return "generate", "path", "url"
 
 
 class Grids(TaskGrids):
