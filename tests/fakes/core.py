@@ -202,8 +202,6 @@ def write_prepared(folder: Path, seed: int = 0) -> Prepared:
         "clips": index,
         "frames": {split: len(array) for split, array in frames.items()},
         "sigma": float(unit.std()),
-        "mean": float(unit.mean()),
-        "rms": float(np.sqrt(np.square(unit).mean())),
         "size": SIZE,
         "patch": PATCH,
         "digest": digest.hexdigest(),

@@ -38,22 +38,7 @@ def publish(params: Params) -> Path:
     metas = run_folder.metas(params)
     pictures = run_folder.pictures(params)
     pairs, facts = grounds.of_results(results, params)
-    tables = {
-        "claims": scorecard.judged(pairs, facts),
-        "models": scorecard.by_model(pairs, facts),
-        "cells": cells_table(results, params),
-        "controls": of_results.controls(results, params),
-        "epochs": epochs.table(results, params),
-        "levels": levels.table(results, params),
-        "scores": cell_scores.table(results),
-        "shifts": of_results.shifts(results, params),
-        "transfer": transfer.matrix(results, params),
-        "kinds": kinds.table(results, params),
-        "stopped": stopped.table(results, params),
-        "sensitivity": sensitivity.table(pairs, facts),
-        "datasets": scorecard.by_dataset(results, params),
-    }
-    tables["trials"] = tuning.trials(tables["cells"], params)
+    tables = _tables(results, pairs, facts, params)
     run = reproduction.Run(
         params=params,
         tables=tables | aside(results, tables["cells"], params),
@@ -72,6 +57,29 @@ def publish(params: Params) -> Path:
     run_folder.write(folder, texts, tables, (pairs, facts), pictures)
     begin_readme(run_folder.ROOT, params)
     return folder
+
+
+def _tables(
+    results: pd.DataFrame, pairs: pd.DataFrame, facts: pd.DataFrame, params: Params
+) -> dict[str, pd.DataFrame]:
+    """The tables that are published, by the names of their files."""
+    cells = cells_table(results, params)
+    return {
+        "claims": scorecard.judged(pairs, facts),
+        "models": scorecard.by_model(pairs, facts),
+        "cells": cells,
+        "controls": of_results.controls(results, params),
+        "epochs": epochs.table(results, params),
+        "levels": levels.table(results, params),
+        "scores": cell_scores.table(results),
+        "shifts": of_results.shifts(results, params),
+        "transfer": transfer.matrix(results, params),
+        "kinds": kinds.table(results, params),
+        "stopped": stopped.table(results, params),
+        "sensitivity": sensitivity.table(pairs, facts),
+        "datasets": scorecard.by_dataset(results, params),
+        "trials": tuning.trials(cells, params),
+    }
 
 
 def aside(results: pd.DataFrame, cells: pd.DataFrame, params: Params) -> dict[str, pd.DataFrame]:

@@ -83,11 +83,7 @@ def _together(
             ready, _ = ray.wait([*waiting], timeout=0.5)
             if head.ask():  # of one that is silent the hosts would be waited for
                 left.ask(waiting.values())
-            now = ray.get(tally.total.remote())
-            progress(now[0] - done[0])
-            if now[1] > done[1]:
-                progress(now[1] - done[1], True)
-            done = now
+            done = _shown(ray.get(tally.total.remote()), done, progress)
             for one in ready:
                 found[one] = ray.get(one)
                 del waiting[one]
@@ -104,6 +100,14 @@ def _together(
         _end(ray, waiting)
         for mark in marks:
             mark.unlink(missing_ok=True)
+
+
+def _shown(now: tuple[int, int], done: tuple[int, int], progress: Callable[..., Any]) -> tuple[int, int]:
+    """Move the bar from what was done to what is, in all and known beforehand."""
+    progress(now[0] - done[0])
+    if now[1] > done[1]:
+        progress(now[1] - done[1], True)
+    return now
 
 
 def _task(job: Job, number: int, tally: Any, here: dict, marks: Sequence[Path]) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import cv2
 import numpy as np
@@ -44,6 +44,14 @@ class Decoding:
     part: Path
 
 
+class Joined(NamedTuple):
+    """A split in its array: pixels by value, clips [name, first frame, frames], digests of what these show."""
+
+    histogram: Counts
+    index: list[list[Any]]
+    shown: list[bytes]
+
+
 def stage(params: Params, dataset: str) -> None:
     """The raw data set of data/raw to data/prepared, as params.yaml says.
 
@@ -61,8 +69,8 @@ def prepare(
     """Write `out`: training.npy, test.npy (frames, size, size) uint8, and meta.json.
 
     training.npy holds the clips that train and, after them, those that validate: a seed may draw from both.
-    meta.json holds the clip index [name, first frame in the array, frames] per split, mean, standard deviation
-    (sigma) and root mean square of the training frames in [0, 1] units, and a digest of frames and clips.
+    meta.json holds the clip index [name, first frame in the array, frames] per split, the standard deviation of
+    the training frames in [0, 1] units (sigma), and a digest of frames and clips.
 
     Args:
         raw: the folder with source.json.
@@ -80,26 +88,13 @@ def prepare(
             ]
             for split in SPLITS
         }
-        every = [job for split in SPLITS for job in jobs[split]]
         digest = hashlib.sha256()
-        index = {}
-        histograms = {}
-        shown = {}
-        bar = Bar(desc=f"decoding {dataset}", total=len(every), unit="clip")
-        with closing(_decode_all(every, min(workers or cores(), len(every)))) as decoded, bar:
-            for name, splits in ARRAYS.items():
-                with (folder / f"{name}.npy").open("wb") as file:
-                    _write_header(file, (0, frame.size, frame.size))
-                    for split in splits:
-                        joined = _join(file, jobs[split], decoded, digest, bar)
-                        histograms[split], index[split], shown[split] = joined
-                    frames = sum(count for split in splits for *_, count in index[split])
-                    file.seek(0)
-                    _write_header(file, (frames, frame.size, frame.size))
+        joined = _arrays(folder, dataset, jobs, workers or cores(), digest)
+        index = {split: own.index for split, own in joined.items()}
         digest.update(json.dumps(index, sort_keys=True).encode())
         before = sum(count for *_, count in index["train"])
         index["validation"] = [[clip, before + first, count] for clip, first, count in index["validation"]]
-        trained = {*shown["train"], *shown["validation"]}
+        trained = {*joined["train"].shown, *joined["validation"].shown}
         meta = {
             "dataset": dataset,
             "profile": profile,
@@ -107,10 +102,10 @@ def prepare(
             "patch": frame.patch,
             "frames": {split: sum(count for *_, count in index[split]) for split in SPLITS},
             "clips": index,
-            "repeated": sum(clip in trained for clip in shown["test"]),
+            "repeated": sum(clip in trained for clip in joined["test"].shown),
             "synthetic": source.generate is not None,
             "digest": digest.hexdigest(),
-            **statistics(histograms["train"]),
+            "sigma": deviation(joined["train"].histogram),
         }
         if not meta["sigma"]:
             raise UserError(
@@ -160,18 +155,32 @@ def spread(items: Sequence[Item], count: int | None) -> list[Item]:
     return [items[(2 * i + 1) * len(items) // (2 * count)] for i in range(count)]
 
 
-def statistics(histogram: Counts) -> dict[str, float]:
-    """Mean, standard deviation and root mean square in [0, 1] units, of pixels counted by their value."""
+def deviation(histogram: Counts) -> float:
+    """The standard deviation in [0, 1] units, of pixels counted by their value."""
     # Whole numbers of any length: exact, whatever the number of pixels or their order.
     counts = [int(count) for count in histogram]
     pixels = sum(counts)
     total = sum(value * count for value, count in enumerate(counts))
     squares = sum(value * value * count for value, count in enumerate(counts))
-    return {
-        "mean": total / pixels / 255,
-        "sigma": math.sqrt(pixels * squares - total * total) / pixels / 255,
-        "rms": math.sqrt(squares / pixels) / 255,
-    }
+    return math.sqrt(pixels * squares - total * total) / pixels / 255
+
+
+def _arrays(
+    folder: Path, dataset: str, jobs: dict[str, list[Decoding]], workers: int, digest: Any
+) -> dict[str, Joined]:
+    """Decode every clip and write the arrays; what is to be known of each split."""
+    every = [job for split in SPLITS for job in jobs[split]]
+    joined: dict[str, Joined] = {}
+    bar = Bar(desc=f"decoding {dataset}", total=len(every), unit="clip")
+    with closing(_decode_all(every, min(workers, len(every)))) as decoded, bar:
+        for name, splits in ARRAYS.items():
+            with (folder / f"{name}.npy").open("wb") as file:
+                _write_header(file, 0, every[0].size)
+                joined |= {split: _join(file, jobs[split], decoded, digest, bar) for split in splits}
+                file.seek(0)
+                frames = sum(count for split in splits for *_, count in joined[split].index)
+                _write_header(file, frames, every[0].size)
+    return joined
 
 
 def _decode_all(jobs: list[Decoding], workers: int) -> Iterator[Decoded]:
@@ -206,10 +215,8 @@ def _decode(job: Decoding) -> Decoded:
     return frames, histogram, shown.digest()
 
 
-def _join(
-    file: BinaryIO, jobs: list[Decoding], decoded: Iterator[Decoded], digest: Any, bar: Bar
-) -> tuple[Counts, list[list[Any]], list[bytes]]:
-    """Append a split's part files to an array; returns the pixel counts, the clip index, and what clips show."""
+def _join(file: BinaryIO, jobs: list[Decoding], decoded: Iterator[Decoded], digest: Any, bar: Bar) -> Joined:
+    """Append a split's part files to an array."""
     histogram = np.zeros(256, np.int64)
     index = []
     names = []
@@ -226,9 +233,10 @@ def _join(
         histogram += counts
         first += frames
         bar.update()
-    return histogram, index, names
+    return Joined(histogram, index, names)
 
 
-def _write_header(file: BinaryIO, shape: tuple[int, int, int]) -> None:
+def _write_header(file: BinaryIO, frames: int, size: int) -> None:
     # Numpy leaves room for the first axis to grow: a header written again has the same length.
-    np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": shape})
+    header = {"descr": "|u1", "fortran_order": False, "shape": (frames, size, size)}
+    np.lib.format.write_array_header_1_0(file, header)
