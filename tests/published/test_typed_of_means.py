@@ -120,7 +120,7 @@ def test_what_is_said_of_the_price_on_texts_is_what_matchings_and_models_tell(
 ) -> None:
     card = scorecard.judged(*joined)
     price = matchings.table(*joined, card).set_index("claim").loc["text_cost"]
-    words = f"which they are in {100 * price['reproduced']:.0f} % of the ways to match them"
+    words = f"as in {100 * price['reproduced']:.0f} % of the ways to match them"
     assert words in doubts and price["within"] == 1, "and below half a point in each of them"
     own = _of_texts(joined, "text_cost")[1][:, :, 0]
     assert (100 * trimmed(own) < 0.5).all(), "in the verdict's"

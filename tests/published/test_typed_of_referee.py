@@ -111,6 +111,32 @@ def test_the_language_model_is_not_tested_since_its_cap_alone_is_active(section:
     assert told == pytest.approx(expected, abs=0.0051)
 
 
+def test_the_language_model_held_to_descent_is_told_by_its_tables(section: str) -> None:
+    folder = PUBLISHED / "small-21bfbcb1"
+    cells = files.cells(folder).query("experiment == 'lm'")
+    ours, plain = (cells[cells["arm"] == arm] for arm in ("constrained", "unconstrained"))
+    assert len(ours) == 8 and truth(ours["feasible"]).all() and truth(ours["feasible_test"]).all()
+    assert truth(ours["descent_active"]).all()
+    told = readme.flat(PUBLISHED / "PROTOCOL.md").split("# The language model, held to descent")[1]
+    said = told.split("*Carried out")[1]
+    slack = numbers(re.search(r"\(slackness (.*?)\)", said)[1])
+    assert slack == pytest.approx([ours["slackness"].min(), ours["slackness"].max()], abs=0.00051)
+    longer = pd.read_csv(folder / "epochs.csv").sort_values("epochs")
+    falls = [-100 * longer[f"validation_loss_{arm}"].pct_change().iloc[1] for arm in ("ours", "baseline")]
+    assert numbers(re.search(r"lower f_2 by (.*?) % \(constrained\) and (\S+) %", said)[1]) == pytest.approx(
+        falls[:1], abs=0.0051
+    )
+    assert float(re.search(r"and (\S+) % \(ERM\)", said)[1]) == pytest.approx(falls[1], abs=0.0051)
+    card = pd.read_csv(folder / "claims.csv").set_index("claim")
+    gain, price = (numbers(re.search(words, said)[1]) for words in (r"gain is (.*?)\)", r"price (-\.27.*?)\)"))
+    assert gain == pytest.approx([*(100 * card.loc["lm_ood", BOUNDS].astype(float))], abs=0.0051)
+    assert price == pytest.approx([*(100 * card.loc["lm_cost", BOUNDS].astype(float))], abs=0.0051)
+    for name in ("accuracy_in_distribution", "accuracy_out_of_distribution"):
+        by = cells.pivot(index="seed", columns="arm", values=name)
+        assert (by["constrained"] > by["unconstrained"]).all()
+    assert f"{100 * ours['clipped'].mean():.0f} % of the steps for {100 * plain['clipped'].mean():.0f} %" in DOUBTS
+
+
 def test_texts_behind_the_verdicts_miss_a_constraint_on_descent_without_being_held_to_it() -> None:
     told = re.search(
         r"each of the (\d+) plainly trained models keeps (\d+) % or more .*? where (\d+) % may stay", DOUBTS
