@@ -67,8 +67,8 @@ def margins(folders: Sequence[Path], card: pd.DataFrame, models: pd.DataFrame, p
             margin = told.objective(params.comparison.ours, *place).get("margin", 0.0)
             asked += [f"{margin:g} ({params.in_words(f'{place[1]} on {place[0]}')})"] if margin else []
     head = (
-        "**More descent than the paper asks for**: training asked each layer for a margin beyond alpha, so that "
-        "the constraints also hold on new data; part of the price and of the loss is the margin's"
+        "**More descent than the paper asks for**, of video: training asked each layer for a margin beyond alpha, "
+        "so that the constraints also hold on new data; part of the price and of the loss is the margin's"
     )
     return f"{head}: {listed(asked)}." if asked else ""
 

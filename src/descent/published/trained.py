@@ -139,7 +139,7 @@ def holding(found: pd.DataFrame, params: Params) -> str:
             rows.append(_counts(f"{task}, in all", own))
     told = (
         "Of the same cells, less those of studies, how many hold their constraints within the tolerance, and in "
-        "how many one of them is active (of what is published since 2026-11-30 one on descent: the cap's alone "
+        "how many one of them is active (where its tables tell, since 2026-11-30, one on descent: the cap's alone "
         "does not count). *Swing*: of f_0 over the last quarter of training, standard deviation over mean, in "
         "the median cell of the setting where it is largest (of one epoch there is none). *Of ERM*: the same "
         "there, without multipliers: what the draw of batches does by itself. Why on one data set hardly any "

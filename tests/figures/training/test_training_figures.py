@@ -105,6 +105,14 @@ def test_training_draws_the_largest_violation_beside_the_tolerance(results, para
     assert expected in heights(axes) and [params.video.tolerance] * 2 in heights(axes)
 
 
+def test_training_leaves_out_what_stands_for_layers_below_the_cap(results, params: Params) -> None:
+    change(results, -0.5, **UT, metric="violation_epoch")
+    change(results, 0.0, **UT, metric="violation_epoch", layer=0)
+    for cap_layer, drawn in ((0, 0.0), (1, -0.5)):
+        capped = training_params({"objectives.constrained.models.ut.cap_layer": cap_layer})
+        assert [drawn] * EPOCHS in heights(panel(fig_training.render(results, capped), 0, "violation"))
+
+
 @pytest.mark.slow
 def test_training_tells_the_numbers_of_the_tail(results, params: Params) -> None:
     change(results, 0.125, **UT, metric="oscillation")

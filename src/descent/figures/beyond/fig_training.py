@@ -127,6 +127,8 @@ def _draw_model(panels: dict[str, Axes], rows: pd.DataFrame, cell: pd.Series, pa
     tables = {name: average(select(known, metric=f"{name}_epoch"), ["bin", "layer"]).unstack() for name in HEADS}
     last = int(tables["loss"].index.max())
     objective = params.objective(cell["arm"], cell["dataset"], cell["model"])
+    asked = tables["violation"].columns >= objective.get("cap_layer", 0)  # below the cap nothing is: zeros
+    tables["violation"] = tables["violation"].loc[:, asked]
     for name, axes in panels.items():
         _draw_layers(axes, tables[name], int(cell["layers"]), largest=name == "violation")
         axes.axvspan(last - tail(last) + 0.5, last + 0.5, color="#f0f0f0", linewidth=0, zorder=0)
