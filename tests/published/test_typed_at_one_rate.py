@@ -104,7 +104,7 @@ def test_other_ways_to_lay_the_seeds_beside_one_another_say_as_told() -> None:
     reproduced = f"{100 * shares['text_cost']['reproduced']:.0f} %"
     nothing = f"{100 * shares['text_ood']['no effect of interest']:.0f} %"
     told = {
-        "docs/doubts.md": (f"(in {reproduced} of the ways", f"(in {reproduced})"),
+        "docs/doubts.md": (f"(in {reproduced} of the ways", f"(in {reproduced}, with p times six"),
         "docs/findings.md": (f"in other ways {reproduced} of 2,000 give *reproduced*",),
         "data/evidence/PROTOCOL.md": (f"of 2,000 of them {reproduced} give *reproduced*",),
     }
