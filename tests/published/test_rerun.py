@@ -18,6 +18,7 @@ from descent.costs.parts import Part
 from descent.errors import UserError
 from descent.published import parts, rerun, set_aside
 from descent.published.programme import parted
+from stages import parameters
 
 ROOT = Path(__file__).parents[2]
 PART = Part("", cells=8, missing=3, steps=10, training=180.0, scoring=60.0, memory=1, disk=1, slots=1, grown=False)
@@ -26,6 +27,11 @@ PART = Part("", cells=8, missing=3, steps=10, training=180.0, scoring=60.0, memo
 @pytest.fixture(autouse=True)
 def at_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
+
+
+def test_parameters_are_those_of_one_part() -> None:
+    with pytest.raises(UserError, match="one part has parameters, not all of them"):
+        parameters.main(rerun.ALL)
 
 
 def test_the_primary_claims_are_judged_alike_without_the_parts_that_they_do_not_rest_on() -> None:

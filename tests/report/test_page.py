@@ -85,6 +85,12 @@ def test_the_overview_counts_and_lists_infeasible_cells(params: Params, text: st
     assert "<td>avenue</td><td>constrained</td><td>ut</td><td>3</td><td>0.13</td>" in text
 
 
+def test_constraints_that_only_the_cap_makes_active_do_not_count(params: Params, project: Path) -> None:
+    cells = pd.read_csv(project / "data/summary.csv").assign(active=1.0, descent_active=0.0)
+    first, *_ = (row for row in overview.held(cells, params) if row["arm"] == "constrained")
+    assert first["active"] == f"0 of {first['cells']}"
+
+
 def test_measures_stand_in_words_with_a_column_for_each_arm(params: Params) -> None:
     metrics = {"video": {"rmse_in_distribution": {"constrained": 5.25}, "wins_share": 0.5, "of_my_own": 2.0}}
     rows = overview.measures(metrics, params)
