@@ -12,7 +12,7 @@ from descent.io import hub
 from descent.io.failures import told
 from descent.io.places import local
 from descent.schema import Hub, TokenizerSource
-from descent.tasks.text import tokenizers
+from descent.tasks.text import sentencepiece, tokenizers
 from descent.tasks.text.tokenizers import AGAIN
 
 SETTINGS = ("tokenizer_config.json", "special_tokens_map.json")  # either names the special tokens
@@ -71,7 +71,7 @@ def reopen(folder: Path, begin: int | None, end: int) -> Speaker:
 
 
 def _number(tokenizer: Tokenizer, folder: Path, name: str) -> int | None:
-    """The number of a special token that the files beside the tokenizer name."""
+    """The number of a special token that the files beside the tokenizer name; of SentencePiece's its own."""
     for file in SETTINGS:
         path = folder / file
         if path.is_file():
@@ -80,6 +80,8 @@ def _number(tokenizer: Tokenizer, folder: Path, name: str) -> int | None:
             token = token.get("content") if isinstance(token, dict) else token  # with or without its settings
             if isinstance(token, str) and tokenizer.token_to_id(token) is not None:
                 return tokenizer.token_to_id(token)
+    if (folder / sentencepiece.FILE).is_file():
+        return tokenizer.token_to_id(sentencepiece.NAMES[name])
     return None
 
 

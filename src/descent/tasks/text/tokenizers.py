@@ -14,10 +14,14 @@ from descent.io import hub
 from descent.io.failures import told
 from descent.io.places import local
 from descent.schema import TokenizerSource, TrainTokenizer
+from descent.tasks.text import sentencepiece
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ROBERTA = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
-FILES = "tokenizer.json, or vocab.txt (WordPiece, lower case), or vocab.json and merges.txt (byte-level BPE)"
+FILES = (
+    "tokenizer.json, or vocab.txt (WordPiece, lower case), or vocab.json and merges.txt (byte-level BPE), or "
+    f"{sentencepiece.FILE} (SentencePiece's BPE)"
+)
 AGAIN = "Get it again."
 MOST = 10_000_000  # tokens of a vocabulary
 RAREST = 2  # a pair of symbols that occurs less often is not merged
@@ -205,6 +209,9 @@ def read(folder: Path) -> Tokenizer:
             f"cannot read {numbers} and merges.txt",
             AGAIN,
         )
+    pieces = folder / sentencepiece.FILE
+    if pieces.is_file():
+        return sentencepiece.read(pieces)
     raise UserError(
         f"there is no tokenizer in {folder}; it should hold {FILES}.\nPut a copy there, or say where your copies "
         "are: `dvc exp run -S local_data=<folder>`"
