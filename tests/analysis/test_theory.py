@@ -32,6 +32,11 @@ def test_a_cap_on_layer_1_leaves_layer_0_out() -> None:
     assert found.violated.tolist() == [True] and found.gap == 0.0
 
 
+def test_losses_that_noise_does_not_move_are_bounded_by_what_sampling_leaves() -> None:
+    found = theory.bounds(LOSSES[[1, 1, 1]], VALIDATION, LEVELS, eps=0.2, alpha=0.25, cap=0, best=0.4)
+    assert found.tau == 0.0 and found.bound.tolist() == [found.zeta] * 3
+
+
 def test_without_a_required_descent_there_is_no_radius() -> None:
     assert theory.bounds(LOSSES, VALIDATION, LEVELS, 0.2, 0.0, 0, 0.0).radius == np.inf
 

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -77,6 +78,10 @@ def test_shares_are_of_the_cells_that_enforce_the_constraints() -> None:
     assert row["swing_f0_baseline"] == 0.9, "of the baseline alone"
     (told,) = solver.by_setting(cells.assign(descent_active=[1.0, 0.0, 1.0]), fake_params()).to_dict("records")
     assert told["active"] == 1, "where it is told of descent, the cap does not count"
+    mixed = cells.assign(descent_active=[0.0, np.nan, np.nan])
+    assert solver.by_setting(mixed, fake_params())["active"].tolist() == [1], (
+        "of older parts any constraint counts"
+    )
     assert row["swing_multiplier"] == pytest.approx(0.4)
     assert (row["clipped"], row["clipped_baseline"]) == (pytest.approx(0.2), 0.9)
 

@@ -120,7 +120,7 @@ def test_what_is_said_of_the_price_on_texts_is_what_matchings_and_models_tell(
 ) -> None:
     card = scorecard.judged(*joined)
     price = matchings.table(*joined, card).set_index("claim").loc["text_cost"]
-    words = f"as in {100 * price['reproduced']:.0f} % of the ways to match them"
+    words = f"So it is in {100 * price['reproduced']:.0f} % of the ways to match the seeds"
     assert words in doubts and price["within"] == 1, "and below half a point in each of them"
     own = _of_texts(joined, "text_cost")[1][:, :, 0]
     assert (100 * trimmed(own) < 0.5).all(), "in the verdict's"
@@ -131,7 +131,7 @@ def test_what_is_said_of_the_price_on_texts_is_what_matchings_and_models_tell(
     alone = scorecard.judged(four, joined[1]).set_index("claim").loc["text_cost", BOUNDS]
     assert numbers(told) == pytest.approx([*(100 * alone.astype(float))], abs=0.051)
     models = scorecard.by_model(*joined).query("claim == 'text_cost' and why == ''")
-    assert len(models) == 3 and "in all of them). No model says so by itself" in doubts
+    assert len(models) == 3 and "in all of them.) No model says so by itself" in doubts
     for model in models["model"]:
         facts = joined[1].assign(why=joined[1]["why"].mask(joined[1]["model"] != model, "left out"))
         assert scorecard.judged(joined[0], facts).set_index("claim").loc["text_cost", "verdict"] != "reproduced"

@@ -29,33 +29,32 @@ def enforced(case: Case) -> str:
     ours = case.of_arm("ours").set_index([*SEEDLESS, "seed"])
     if ours["active"].isna().all():
         return "no row says whether the constraints were active"
-    acts = acting(ours)
     feasible = truth(ours["feasible"]) & ~ours["lost"]
     feasible |= _relaxed(case, ours[~feasible & ~ours["lost"]]).reindex(ours.index, fill_value=False)
-    held = ours.assign(**{"feasible": feasible, acts: truth(ours[acts]) & ~ours["lost"]})
+    held = ours.assign(feasible=feasible, acts=truth(acting(ours)) & ~ours["lost"])
     return too_few(held.reset_index(), of_each=bool((case.pairs["varied"] != "").any()))
 
 
-def acting(cells: pd.DataFrame) -> str:
-    """The column that says whether constraints acted: of descent alone, or where no cell has it of any of them."""
-    told = "descent_active" in cells and cells["descent_active"].notna().any()
-    return "descent_active" if told else "active"
+def acting(cells: pd.DataFrame) -> pd.Series:
+    """Whether some constraint on descent acted in each cell; of one of which that is not told, any constraint."""
+    if "descent_active" not in cells:
+        return cells["active"]
+    return cells["descent_active"].where(cells["descent_active"].notna(), cells["active"])
 
 
 def too_few(cells: pd.DataFrame, of_each: bool) -> str:
     """P3: why too few cells hold and have an active constraint, in words; empty where enough do.
 
     Args:
-        cells: `varied`, as a truth `feasible`, and the column of `acting`, which the words follow.
+        cells: `varied`, as truths `feasible` and `acts`, and where they have it `descent_active`, for the words.
         of_each: whether the claim compares values that a study varies; then it is asked of each.
     """
-    acts = acting(cells)
-    cells = cells.assign(acts=truth(cells[acts]))
     groups = [own for _, own in cells.groupby("varied")] if of_each else [cells]
     own = min(groups, key=lambda group: (group["feasible"] & group["acts"]).mean())
     if (own["feasible"] & own["acts"]).mean() >= ENOUGH:
         return ""
-    of_descent = "" if acts == "active" else " on descent"
+    told = "descent_active" in cells and cells["descent_active"].notna().any()
+    of_descent = " on descent" if told else ""
     value = f" at {own['varied'].iloc[0]}" if of_each else ""
     return (
         f"{int(own['feasible'].sum())} of {len(own)} constrained cells{value} are feasible on validation data and "

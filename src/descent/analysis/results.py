@@ -7,6 +7,7 @@ import pandas as pd
 
 from descent.components import TRAINED
 from descent.errors import UserError
+from descent.io.failures import UNREAD
 from descent.io.folders import atomic_file, lasting
 
 COLUMNS = {
@@ -141,7 +142,7 @@ def collect(paths: Iterable[Path], profile: str) -> pd.DataFrame:
 def _table(path: Path) -> pd.DataFrame:
     try:
         table = pd.read_parquet(path, page_checksum_verification=True)
-    except (OSError, ValueError) as error:  # ValueError: Arrow's, of what is no table
+    except UNREAD as error:
         raise UserError(
             f"{path} cannot be read ({type(error).__name__}): run `dvc repro`, which makes it"
         ) from None

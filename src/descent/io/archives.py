@@ -21,6 +21,7 @@ DAMAGE = (
     EOFError,
     lzma.LZMAError,
     RuntimeError,  # zipfile: a password, or a compression it does not know
+    UnicodeDecodeError,  # zipfile: a member's name
 )
 
 

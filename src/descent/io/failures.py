@@ -1,11 +1,16 @@
 """What other people's libraries raise, as one message for a user."""
 
 from collections.abc import Callable
+from tokenize import TokenError
 from typing import TypeVar
+from zipfile import BadZipFile
 
 from descent.errors import UserError, full
 
 Answer = TypeVar("Answer")
+# What readers raise of a damaged file: of a table (Arrow's errors are such), and of an array or its JSON.
+UNREAD = (OSError, ValueError, KeyError, TypeError, NotImplementedError)
+UNOPENED = (EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile, TokenError)
 
 
 def reason(error: BaseException) -> str:

@@ -29,8 +29,8 @@ ON_TOP = ("run", *MADE, "rates, constrained / plain", *FOUND, "lost, constrained
 
 def tables(folders: Sequence[Path], params: Params) -> str:
     """Two tables in Markdown: bounded steps against those that training may lengthen, of one arm and seed, in
-    models that are else alike but for the rate and R_0; and constraints on top of bounded steps. Empty where no
-    part has such steps.
+    models that are else alike but for thresholds, the rate and R_0; and constraints on top of bounded steps.
+    Empty where no part has such steps.
 
     A gain is the mean of ln(RMSE of the other / RMSE) over the swept levels of test noise above that of training,
     or up to it, with Student's 95 % interval over the seeds of which neither cell is lost.
@@ -76,7 +76,10 @@ def _cells(folder: Path, params: Params) -> pd.DataFrame:
     cells.loc[cells["lost"], GAINS] = np.nan
     digests = files.digests(folder)
     kinds = cells[KIND].drop_duplicates().to_dict("records")
-    said = [kind | _said(own, **kind, times=times[kind["experiment"]], digests=digests) for kind in kinds]
+    said = []
+    for kind in kinds:
+        of_kind = (kind["dataset"], kind["model"], kind["arm"])
+        said.append(kind | _said(own, *of_kind, times[kind["experiment"]], digests))
     cells = cells.merge(pd.DataFrame(said), on=KIND)
     # what a study shares with the grid, or a model with another
     once = [*SHARED, "arm", "solver", "bounded", "threshold_of", "lr"]
@@ -88,7 +91,7 @@ def _of_time_or_rate(study: Study) -> bool:
 
 
 def _said(
-    own: Params, experiment: str, dataset: str, model: str, arm: str, times: float, digests: Sequence[str]
+    own: Params, dataset: str, model: str, arm: str, times: float, digests: Sequence[str]
 ) -> dict[str, object]:
     """What a part says of such cells: their frame, how long they trained, whether their steps are bounded, and
     `alike` and `solver`, all else that two models must share to be laid beside each other."""

@@ -18,20 +18,20 @@ CAPTION = (
     "drawn to the left; diamond: the paper's UT in its tables, over all test noise.* In the table a gain is "
     "positive where constrained training is better, a price where it is worse; in brackets the 95 % interval; "
     "*matters*: the smallest gain of interest, or the largest price that counts as small, fixed before the runs. "
-    "Of *equal capacity* are two models with equally many weights."
+    "Two models are of *equal capacity* if they have equally many weights."
 )
 BRIEF = """The verdict is the first that fits:
 
 | verdict | of a gain | of a price | and p < .05, corrected for six claims |
 | --- | --- | --- | --- |
 | reproduced | interval above zero, estimate what matters or more | 90 % interval below what matters | yes |
-| no effect of interest | 90 % interval within what matters, up and down | | |
+| no effect of interest | 90 % interval between minus and plus what matters | | |
 | reversed | interval below zero | | yes |
 | not reproduced | | interval above what matters | yes |
 | cannot tell | all else | all else | |
 
 For errors, gain and price are 100 ln(ratio of the errors), in %; points are of accuracy. Intervals are over
-seeds and test items (of video blocks of frames of few clips, so that nothing is said of other scenes). A mean
+seeds and test items (of video blocks of frames of a few clips, so that nothing follows for other scenes). A mean
 over more than three settings is trimmed: without the largest and smallest quarter. *In its tables*: the same mean
 of the paper's UT."""
 FOLDED = "<details><summary>How to read it</summary>\n\n{}\n\n</details>"
@@ -76,7 +76,8 @@ def _outcome(primary: pd.DataFrame, least: float = 1.0) -> str:
     counts = tested["verdict"].value_counts()
     reproduced = counts.get(REPRODUCED, 0)
     be = "is" if reproduced == 1 else "are"
-    hangs = f", {'' if reproduced == 1 else 'one of them '}in {100 * least:.0f} % of the ways to pair its seeds"
+    firm = "but" if reproduced == 1 else "one of them"
+    hangs = f", {firm} in only {100 * least:.0f} % of the ways to set the seeds of its models side by side"
     hangs = hangs if least < matchings.MOST else ""
     others = [f"{counts[verdict]} *{verdict}*" for verdict in VERDICTS[1:] if verdict in counts]
     others += [f"{left} *{NOT_TESTED}*"] if (left := len(primary) - len(tested)) else []

@@ -111,10 +111,10 @@ def sentence(found: pd.DataFrame, page: str) -> str:
             rest = [f"{100 * row[word]:.0f} % *{word}*" for word in VERDICTS if row[word] > 0 and word != own]
             plain = _interval(row, "_plain").replace("+", "")
             said.append(
-                f"**{CLAIMS[row['claim']].short}: that it is *{own}* hangs on how the seeds of models trained "
-                f"apart are paired.** {others} {100 * row[own]:.0f} % give *{own}* and {listed(rest)}. A plain "
-                f"mean over settings needs no matching: {plain} {UNIT[row['unit']]}, *{row['verdict_plain']}*. "
-                f"{_narrow(row)}".strip()
+                f"**{CLAIMS[row['claim']].short}: that it is *{own}* depends on which seed of one run is set "
+                f"beside which of another.** {others} {100 * row[own]:.0f} % give *{own}* and {listed(rest)}. "
+                f"A plain mean over settings needs no matching: {plain} {UNIT[row['unit']]}, "
+                f"*{row['verdict_plain']}*. {_narrow(row)}".strip()
             )
     return " ".join(said)
 
@@ -203,8 +203,8 @@ def _narrow(row: Mapping[Hashable, Any]) -> str:
         return ""
     low, high = (signed(100 * row[f"{end}_items"], 2).removeprefix("+") for end in ("low", "high"))
     return (
-        "The verdict's interval is narrower than test items alone allow: with what they do for a floor it is "
-        f"{low} to {high}."
+        "The verdict's interval is too narrow, less than the choice of test items alone makes it: with that for "
+        f"a floor it is {low} to {high}."
     )
 
 

@@ -95,7 +95,7 @@ def _loaded(folders: Sequence[Path], trained: pd.DataFrame) -> tuple[pd.DataFram
             continue
         study = select(trained, experiment=CLAIMS[claim].experiment, dataset=dataset, model=model, part=part)
         held = truth(study["feasible"]) & ~truth(study["diverged"])
-        own = study.assign(feasible=held)[study["varied"] != ""]
+        own = study.assign(feasible=held, acts=truth(enforced.acting(study)))[study["varied"] != ""]
         if not enforced.too_few(own, of_each=False):
             passed = (facts["claim"] == claim) & (facts["part"] == part) & (facts["why"] == "")
             facts.loc[passed, "why"] = enforced.too_few(own, of_each=True)
@@ -134,8 +134,8 @@ def cells(folders: Sequence[Path]) -> pd.DataFrame:
 
 
 def counted(folders: Sequence[Path]) -> pd.DataFrame:
-    """`cells` without a grid's, and those of twice its epochs, that are `replaced`; other studies' cells stay, as
-    what a claim says of a study lies in one part.
+    """`cells` without a grid's, and those of twice its epochs, that are `replaced`, and without a study's in parts
+    that count in no claim on it; cells of a study that no claim is about stay.
 
     Raises:
         UserError: as of joined.
@@ -143,7 +143,11 @@ def counted(folders: Sequence[Path]) -> pd.DataFrame:
     found = cells(folders)
     of_grid = found["experiment"].isin(TASKS) | found["experiment"].str.startswith(LONGER)
     left = counting.without(replaced(folders), found[of_grid])
-    return pd.concat([left, found[~of_grid]]).sort_index()
+    by_claim = replaced_by_claim(folders).items()
+    gone = {(CLAIMS[claim].experiment, *place) for claim, places in by_claim for place in places}
+    others = found[~of_grid]
+    kept = [place not in gone for place in tuples(others, ["experiment", *PLACE, "part"])]
+    return pd.concat([left, others[kept]]).sort_index()
 
 
 def replaced(folders: Sequence[Path]) -> set[tuple[str, str, int]]:

@@ -34,9 +34,9 @@ SIZE = (
 )
 BOUNDED = """*Steps within bounds* follow each layer's dictionary (`step: current`), so that they stay steps of
 descent whatever training makes of it. First what they gain over steps that training may lengthen, of one arm and
-seed, in models that are alike but for steps, rates and caps $R_0$ (of constrained UT the cap is half of the gain,
-[notes](NOTES.md#the-cap-apart-from-the-length-of-steps-small-a8902bc2-small-44af8cba)); then what constraints
-gain on top."""
+seed, in models that are alike but for steps, thresholds, rates and caps $R_0$ (of constrained UT the cap is half
+of the gain, [notes](NOTES.md#the-cap-apart-from-the-length-of-steps-small-a8902bc2-small-44af8cba)); then what
+constraints gain on top."""
 READINGS = """Models of the claims on video with one thing read otherwise at a time, in both arms: constrained
 against plain training of the same reading. *Over its first reading*: what an arm gains over itself as the study's
 first reading has it, by seed."""

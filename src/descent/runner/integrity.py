@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from descent.io.failures import UNREAD
 from descent.io.folders import abandoned, digest_of
 from descent.runner.stored import RECORD
 
@@ -21,7 +22,6 @@ APART = {"locks", "scores", "stacks"}  # folders of the store that are no cells
 # What is no damage: another user, or this one at another time or once the drive is back, reads the same file.
 REFUSED = (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 ELSEWHERE = (*REFUSED, errno.EIO, errno.ESTALE, errno.ETIMEDOUT)
-UNREAD = (OSError, ValueError, KeyError, TypeError)  # what readers of tables raise of one that is damaged
 
 
 def sealed(place: Path, record: dict[str, Any]) -> str:

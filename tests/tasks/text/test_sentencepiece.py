@@ -65,6 +65,11 @@ def test_a_text_begins_and_ends_as_sentencepiece_says_unless_a_file_says_otherwi
     assert speaker.decode([speaker.begin, *speaker.encode(["and the"])[0], speaker.end]) == "and the"
     (tmp_path / "tokenizer_config.json").write_text('{"eos_token": "<s>"}')
     assert build(source, [], ".").end == 1
+    (tmp_path / "tokenizer_config.json").write_text('{"bos_token": null, "eos_token": "</s>"}')
+    assert (build(source, [], ".").begin, build(source, [], ".").end) == (None, 2)
+    (tmp_path / "tokenizer_config.json").write_text('{"eos_token": "<other>"}')
+    with pytest.raises(UserError, match="names no token that ends a text"):
+        build(source, [], ".")
     written(tmp_path / "tokenizer.vocab", control=["<unk>", "<s>"])
     (tmp_path / "tokenizer_config.json").unlink()
     with pytest.raises(UserError, match="names no token that ends a text"):

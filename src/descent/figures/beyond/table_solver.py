@@ -14,10 +14,10 @@ Ours, not the paper's. Means over seeds of the constrained arm in several forms,
 of the seeds, on validation data at the end; of the epochs after the warm-up. Active: the multiplier of some
 constraint on descent is above zero over the last quarter of training, of the seeds. Swing: the standard deviation
 over the mean in that quarter, of the training loss f_0 and, the largest of all layers, of the multipliers.
-Slackness: the sum of lambda_l |v_l| beside f_L in the last epoch, zero in every solution. RMSE (0-255) on test
-clips over the levels of the sweep up to the training level (in) and above it (out). Clipped: of the steps, those
-whose gradient was clipped. Time: of training, over that of the baseline of `comparison`. A cell that diverged
-scores as the map to zero. A dash: no such number.
+Slackness: the sum of lambda_l |v_l - u_l| beside f_L in the last epoch, zero in every solution. RMSE (0-255) on
+test clips over the levels of the sweep up to the training level (in) and above it (out). Clipped: of the steps,
+those whose gradient was clipped. Time: of training, over that of the baseline of `comparison`. A cell that
+diverged scores as the map to zero. A dash: no such number.
 """
 PARAMETERS = [f"study.{STUDY}", f"profiles.${{profile}}.studies.{STUDY}", "video.tolerance", "training"]
 SHARES = {  # columns of a table of cells, under their heads

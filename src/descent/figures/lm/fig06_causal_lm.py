@@ -15,10 +15,10 @@ TITLE = "Layerwise descent and robustness of a causal language model"
 CAPTION = """
 Left: test cross-entropy (nats) of the response tokens as predicted from each layer by the shared final norm and
 head, test noise equal to the training level, logarithmic scale; grey: the bound that the constraints imply,
-R0 (1 - alpha)^l. Right: share of the response tokens that the last layer predicts, the text before them given,
-against the noise on the embeddings of all tokens; vertical line: training level. All arms see the same
-instructions and noise. Means over the seeds, of the largest depth. Hollow markers: a run with constraints ended
-infeasible.
+R0 (1 - alpha)^l, l counted from the capped layer. Right: share of the response tokens that the last layer
+predicts, the text before them given, against the noise on the embeddings of all tokens; vertical line: training
+level. All arms see the same instructions and noise. Means over the seeds, of the largest depth. Hollow markers: a
+run with constraints ended infeasible.
 """
 PARAMETERS = [
     "lm.eps",

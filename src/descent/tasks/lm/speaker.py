@@ -72,17 +72,19 @@ def reopen(folder: Path, begin: int | None, end: int) -> Speaker:
 
 def _number(tokenizer: Tokenizer, folder: Path, name: str) -> int | None:
     """The number of a special token that the files beside the tokenizer name; of SentencePiece's its own."""
-    for file in SETTINGS:
-        path = folder / file
-        if path.is_file():
-            settings = told(lambda path=path: json.loads(path.read_text()), f"cannot read {path}", AGAIN)
-            token = settings.get(name) if isinstance(settings, dict) else None
-            token = token.get("content") if isinstance(token, dict) else token  # with or without its settings
-            if isinstance(token, str) and tokenizer.token_to_id(token) is not None:
-                return tokenizer.token_to_id(token)
-    if (folder / sentencepiece.FILE).is_file():
-        return tokenizer.token_to_id(sentencepiece.NAMES[name])
-    return None
+    named = (folder / sentencepiece.FILE).is_file()
+    tokens = [sentencepiece.NAMES[name]] if named else []  # where no file says otherwise
+    for path in filter(Path.is_file, (folder / file for file in SETTINGS)):
+        settings = told(lambda path=path: json.loads(path.read_text()), f"cannot read {path}", AGAIN)
+        if isinstance(settings, dict) and name in settings:
+            tokens = [] if named else tokens
+            named = False
+            token = settings[name]
+            tokens.append(
+                token.get("content") if isinstance(token, dict) else token
+            )  # with or without its settings
+    known = (tokenizer.token_to_id(token) for token in tokens if isinstance(token, str))
+    return next((number for number in known if number is not None), None)
 
 
 def _from_hub(wanted: Hub) -> Path:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -13,6 +12,7 @@ from jaxtyping import Int, Int64, Integer
 from torch import Tensor
 
 from descent.errors import UserError
+from descent.io.failures import UNOPENED
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def opened(folder: Path, task: str, keys: Sequence[str]) -> dict[str, Any]:
         if len(frequencies) != meta["vocabulary"]:
             raise ValueError("frequencies.npy is of another vocabulary")
         return {key: meta[key] for key in keys} | {"frequencies": frequencies}
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile):
+    except (OSError, *UNOPENED):
         stage = f"preprocess_{task}@{folder.parent.name}"
         raise UserError(f"{folder} is missing or incomplete: run `dvc repro --force {stage}`") from None
 

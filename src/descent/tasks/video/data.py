@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -11,6 +10,7 @@ from jaxtyping import Int, UInt8
 from torch import Tensor
 
 from descent.errors import UserError
+from descent.io.failures import UNOPENED
 
 FILES = {"train": "training.npy", "validation": "training.npy", "test": "test.npy"}  # where a split's frames are
 FEW, BLOCK = 10, 60  # with fewer clips an item is a block of so many frames, else a clip
@@ -199,7 +199,7 @@ def load(folder: Path) -> Prepared:
             clips={split: [tuple(clip) for clip in clips] for split, clips in meta["clips"].items()},
             **{key: meta[key] for key in ("sigma", "size", "patch", "digest", "synthetic")},
         )
-    except (FileNotFoundError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile):
+    except (FileNotFoundError, *UNOPENED):
         raise UserError(
             f"{folder} is missing or incomplete: run `dvc repro --force preprocess_video@{folder.name}`"
         ) from None
