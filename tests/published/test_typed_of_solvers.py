@@ -24,6 +24,7 @@ SOLVED = {
     "DUST on Avenue, seven layers, slower duals": SLOWER,
     "the language model, as it was (alpha .2)": "small-44e380a6",
     "the language model, held to descent, behind the verdict": "small-21bfbcb1",
+    "the language model of five layers": "small-79a35928",
     "RoBERTa on IMDb": "small-2132a0b2",
     "RoBERTa on IMDb, the last ninth": "small-fc9a1e7d",
     "DistilBERT on IMDb, the last ninth": "small-d35e27c1",
