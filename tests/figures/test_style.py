@@ -1,9 +1,9 @@
-"""What a reader can read off the axes."""
+"""What a reader can read off the axes and titles."""
 
 import pytest
 from matplotlib.figure import Figure
 
-from descent.figures.parts import scales
+from descent.figures.parts import scales, style
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,8 @@ def test_a_logarithmic_scale_has_several_labels_in_plain_numbers(
     bottom, top = axes.get_ylim()
     ticks = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
     assert [label.get_text() for value, label in ticks if bottom <= value <= top] == expected
+
+
+def test_a_title_breaks_between_words_and_a_long_name_behind_a_part_of_it() -> None:
+    assert style.wrapped("DUST, one dictionary, UCSD") == "DUST, one dictionary,\nUCSD"
+    assert style.wrapped("Alpaca, study controls_causal_lm_deeper") == "Alpaca, study controls_\ncausal_lm_deeper"

@@ -175,8 +175,8 @@ def star(low: float, high: float) -> str:
 
 
 def wrapped(words: str) -> str:
-    """A title in lines that fit a panel of a quarter of the text's width."""
-    return fill(words, 24)
+    """A title in lines that fit a panel of a quarter of the text's width; a study's name breaks behind a `_`."""
+    return fill(words.replace("_", "_ "), 24).replace("_ ", "_")
 
 
 def shade(arm: str, step: int, steps: int) -> tuple[float, ...]:
