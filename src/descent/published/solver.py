@@ -29,7 +29,7 @@ def by_setting(cells: pd.DataFrame, params: Params) -> pd.DataFrame:
     """
     grid = cells[cells["experiment"].isin(TASKS)]
     own = grid[grid["arm"].isin(params.enforcing[:1])]
-    own = own.assign(acts=acting(own)).astype(dict.fromkeys(SHARES, float))
+    own = own.assign(acts=truth(acting(own))).astype(dict.fromkeys(SHARES, float))
     groups = own.groupby(SETTING)
     found = pd.DataFrame({"cells": groups.size(), "diverged": groups["diverged"].sum().astype(int)})
     found = found.assign(**{word: groups[name].sum().astype(int) for name, word in SHARES.items()})

@@ -69,9 +69,12 @@ def test_a_claim_that_few_matchings_reproduce_is_not_told_without_it() -> None:
     own = card()
     assert "; 1 is reproduced on real data.**" in first_screen._outcome(own, 0.96)
     told = first_screen._outcome(own, 0.33)
-    assert "; 1 is reproduced on real data, in 33 % of the ways to pair its seeds.**" in told
+    assert (
+        "; 1 is reproduced on real data, but in only 33 % of the ways to set the seeds of its models side by side.**"
+        in told
+    )
     two = own.assign(verdict="reproduced")
-    assert ", one of them in 33 % of the ways" in first_screen._outcome(two, 0.33)
+    assert ", one of them in only 33 % of the ways" in first_screen._outcome(two, 0.33)
 
 
 def test_the_first_screen_says_what_holds_and_how_much_stands_behind_it(
