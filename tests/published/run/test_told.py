@@ -69,10 +69,8 @@ def test_a_claim_that_few_matchings_reproduce_is_not_told_without_it() -> None:
     own = card()
     assert "; 1 is reproduced on real data.**" in first_screen._outcome(own, 0.96)
     told = first_screen._outcome(own, 0.33)
-    assert (
-        "; 1 is reproduced on real data, but in only 33 % of the ways to set the seeds of its models side by side.**"
-        in told
-    )
+    hangs = "but in only 33 % of the ways to set the seeds of its models side by side.**"
+    assert f"; 1 is reproduced on real data, {hangs}" in told
     two = own.assign(verdict="reproduced")
     assert ", one of them in only 33 % of the ways" in first_screen._outcome(two, 0.33)
 
