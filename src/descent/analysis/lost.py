@@ -45,7 +45,7 @@ def _parted(rows: pd.DataFrame, results: pd.DataFrame) -> tuple[pd.DataFrame, pd
 
 def truth(values: pd.Series) -> pd.Series:
     """What is said of cells as truths: False of those of which nothing is said."""
-    return values.fillna(False).astype(bool)
+    return values.astype(object).where(values.notna(), False).astype(bool)  # truths, numbers or nothing alike
 
 
 def chance(params: Params, dataset: str) -> float:

@@ -59,7 +59,7 @@ def display(table: pd.DataFrame, params: Params) -> pd.DataFrame:
     for row in table.to_dict("records"):
         identity = [*(style.name(row[word]) for word in ("dataset", "model", "arm")), str(row["layers"])]
         numbers = [tables.number(row[name], DIGITS) for name in ("violation", "violation_out", "bound_out")]
-        best = tables.number(row["best"], DIGITS, bold=_near(row["best"], row["radius"]))
+        best = tables.number(row["best"], DIGITS, bold=row["best"] <= row["radius"] < np.inf)
         measured = [
             f"{row['alpha']:g}",
             tables.number(row["zeta"], DIGITS),
@@ -78,14 +78,9 @@ def notes(table: pd.DataFrame, params: Params) -> list[str]:
     lines = []
     for arm, rows in table.groupby("arm") if len(table) else ():
         within = int((rows["violation_out"] <= rows["bound_out"]).sum())
-        near = int(_near(rows["best"], rows["radius"]).sum())
+        near = int(((rows["best"] <= rows["radius"]) & (rows["radius"] < np.inf)).sum())
         lines.append(
             f"{style.name(arm)}: Corollary 3's bound holds at the largest noise in {within} of {len(rows)} cells; "
             f"the best layer is within zeta / alpha of the best known loss in {near}."
         )
     return lines
-
-
-def _near(best: float | pd.Series, radius: float | pd.Series) -> bool | pd.Series:
-    """Whether Theorem 2's radius says something, and the best layer lies within it."""
-    return (best <= radius) & np.isfinite(radius)
