@@ -64,6 +64,8 @@ def test_an_ablation_is_held_to_its_own_alpha_and_the_best_loss_is_of_all_cells(
     for row in rows.itertuples():
         own = select(results, experiment="alpha", varied=row.varied, seed=row.seed, metric="loss", gamma=0.4)
         assert row.best == pytest.approx(own["value"].min() - 1e-6)
+    endless = table_theory.notes(table.assign(radius=np.inf), params)
+    assert all(line.endswith("best known loss in 0.") for line in endless), "a radius without end keeps nothing"
 
 
 def test_a_diverged_cell_is_not_shown(params: Params, results: pd.DataFrame) -> None:

@@ -61,6 +61,8 @@ def test_table_5_stands_beside_the_papers() -> None:
     adapted = fake_params({f"{BUDGET}.lora": lora, f"{BUDGET}.weights": {"hub": {"id": "some/llama"}}})
     first = table5_lm_hyperparameters.build(RESULTS, adapted).iloc[0]
     assert (first["LoRA r"], first["model"]) == (3, "some/llama")
+    hard = fake_params({"objectives.constrained.models.causal_lm.resilience": "none"})
+    assert pd.isna(table5_lm_hyperparameters.build(RESULTS, hard).iloc[0]["rho"]), "nothing is relaxed by it"
 
 
 def write_completions(folder: Path, text: str) -> None:

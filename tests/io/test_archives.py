@@ -2,6 +2,7 @@
 
 import io
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,12 @@ def test_a_whole_one_is_unpacked(tmp_path: Path) -> None:
         file.addfile(info, io.BytesIO(b"ok"))
     unpack(tmp_path / "set.tar", tmp_path)
     assert (tmp_path / "a.txt").read_bytes() == b"ok"
+
+
+def test_a_zip_whose_member_has_a_damaged_name_is_told(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "set.zip", "w") as file:
+        file.writestr("01é.avi", b"frames")
+    whole = (tmp_path / "set.zip").read_bytes()
+    (tmp_path / "set.zip").write_bytes(whole.replace("é".encode(), b"\xc3\xff"))
+    with pytest.raises(UserError, match=r"set\.zip is damaged or incomplete"):
+        unpack(tmp_path / "set.zip", tmp_path / "out")

@@ -34,6 +34,12 @@ def test_parameters_are_those_of_one_part() -> None:
         parameters.main(rerun.ALL)
 
 
+def test_a_study_that_was_run_again_counts_once() -> None:
+    counted = parts.counted(parted(ROOT / "data/evidence", "small")[0])
+    alpha = counted[counted["experiment"] == "alpha"]
+    assert (alpha.groupby(["dataset", "model"])["part"].nunique() == 1).all() and len(alpha)
+
+
 def test_the_primary_claims_are_judged_alike_without_the_parts_that_they_do_not_rest_on() -> None:
     folders = parted(ROOT / "data/evidence", "small")[0]
     resting = parts.resting(folders)

@@ -203,7 +203,7 @@ def _narrow(row: Mapping[Hashable, Any]) -> str:
         return ""
     low, high = (signed(100 * row[f"{end}_items"], 2).removeprefix("+") for end in ("low", "high"))
     return (
-        "The verdict's interval is too narrow, less than the choice of test items alone makes it: with that for "
+        "The verdict's interval is narrower than the choice of test items alone would make it; with that for "
         f"a floor it is {low} to {high}."
     )
 

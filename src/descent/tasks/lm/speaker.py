@@ -71,18 +71,14 @@ def reopen(folder: Path, begin: int | None, end: int) -> Speaker:
 
 
 def _number(tokenizer: Tokenizer, folder: Path, name: str) -> int | None:
-    """The number of a special token that the files beside the tokenizer name; of SentencePiece's its own."""
-    named = (folder / sentencepiece.FILE).is_file()
-    tokens = [sentencepiece.NAMES[name]] if named else []  # where no file says otherwise
+    """The number of a special token that the files beside the tokenizer name, or else SentencePiece's own."""
+    said = []
     for path in filter(Path.is_file, (folder / file for file in SETTINGS)):
         settings = told(lambda path=path: json.loads(path.read_text()), f"cannot read {path}", AGAIN)
-        if isinstance(settings, dict) and name in settings:
-            tokens = [] if named else tokens
-            named = False
-            token = settings[name]
-            tokens.append(
-                token.get("content") if isinstance(token, dict) else token
-            )  # with or without its settings
+        said += [settings[name]] if isinstance(settings, dict) and name in settings else []
+    if not said and (folder / sentencepiece.FILE).is_file():
+        said = [sentencepiece.NAMES[name]]
+    tokens = (token.get("content") if isinstance(token, dict) else token for token in said)  # or with its settings
     known = (tokenizer.token_to_id(token) for token in tokens if isinstance(token, str))
     return next((number for number in known if number is not None), None)
 
