@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent.analysis import cell_scores, effects
-from descent.analysis.select import select
+from descent.analysis import cell_scores, effects, shifts
+from descent.analysis.select import TRANSFER, select
+from descent.components import TRAINED
 from descent.config import Params
 
 PAIR, ARMS = ["dataset", "model", "layers", "eps", "seed"], ("constrained", "unconstrained")
@@ -61,3 +62,17 @@ def test_no_other_shift_and_no_resample_is_among_them(results: pd.DataFrame) -> 
     shifted = results.assign(shift="uniform")
     assert cell_scores.table(pd.concat([results, shifted])).equals(found)
     assert set(found["metric"]) == {"loss", *cell_scores.BY_LEVEL}
+
+
+def test_gains_under_other_shifts_follow_from_the_scores_of_two_cells(
+    params: Params, results: pd.DataFrame
+) -> None:
+    scores = cell_scores.shifted(results)
+    assert not {TRAINED, TRANSFER} & set(scores["shift"])
+    assert not scores.duplicated(cell_scores.SHIFTED[:-1]).any()
+    by = ["experiment", *PAIR, "shift", "gamma"]
+    own = select(scores, metric="rmse", varied="").set_index([*by, "arm"])["value"].unstack()
+    gain = np.log(own["unconstrained"] / own["constrained"])
+    told = select(shifts.gains(results, params), arm="constrained").set_index(by)["gain"]
+    assert len(told) > 3 and told.abs().max() > 1e-3
+    pd.testing.assert_series_equal(gain.reindex(told.index), told, check_names=False, rtol=1e-9)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from descent import components
 from descent.errors import UserError
-from descent.shifts import correlated, laplace, poisson, sparse, speckle, token_dropout, uniform
+from descent.shifts import correlated, laplace, poisson, sparse, speckle, token_dropout, token_replacement, uniform
 from descent.tasks.common.shifted import Shifted, apply_of
 from descent.training.noise import Stream
 from tests.fakes.core import small_params
@@ -144,10 +144,26 @@ def test_padding_is_no_part_of_the_energy_that_dropout_takes() -> None:
     assert lost[~real].float().mean().item() == pytest.approx(0.25, rel=0.2), "drawn for all alike"
 
 
+def test_replaced_tokens_are_any_of_the_real_ones_with_the_energy_of_gaussian_noise() -> None:
+    clean = torch.randn(2, 300, 40, 8, generator=torch.Generator().manual_seed(1)) + 3.0
+    scale, settings = clean.flatten(1).std(dim=1), token_replacement.Settings(levels=None)
+    real = torch.arange(40) < torch.linspace(10, 40, 300)[:, None]
+    padded = torch.where(real[..., None], clean, 50.0)
+    places = {tuple(row): place for place, row in enumerate(clean[0, real].tolist())}
+    for level in (0.4, 0.8):
+        noisy = token_replacement.apply(padded, torch.full((2,), level), Stream(4), scale, settings, real)
+        replaced = (noisy != padded).any(dim=-1) & real
+        assert torch.equal(noisy[~replaced & real], padded[~replaced & real]), "and the others are as they were"
+        energy = (noisy - padded)[:, real].flatten(1).square().mean(dim=1).sqrt()
+        np.testing.assert_allclose(energy, level * scale, rtol=0.07)
+    taken = np.array([places[tuple(row)] for row in noisy[0][replaced[0]].tolist()]) / len(places)
+    assert np.abs(np.quantile(taken, [0.25, 0.5, 0.75]) - [0.25, 0.5, 0.75]).max() < 0.1, "all of them alike"
+
+
 def test_a_level_that_no_strength_reaches_is_told() -> None:
     with pytest.raises(UserError, match="salt_and_pepper: not even all pixels turned"):
         apply_of(PARAMS, "salt_and_pepper").strengths([9.0], SIGMA, 0.5, 0.3)
-    with pytest.raises(UserError, match="token_dropout: level 2 has more energy than the loss of all tokens"):
+    with pytest.raises(UserError, match="token_dropout: level 2 has more energy than to hit all tokens"):
         settings = token_dropout.Settings(levels=None)
         real = torch.ones(3, 4, dtype=torch.bool)
         token_dropout.apply(torch.randn(1, 3, 4, 5), torch.tensor([2.0]), Stream(4), 1.0, settings, real)

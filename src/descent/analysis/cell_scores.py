@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 
 from descent.analysis.keys import IDENTITY
-from descent.analysis.select import at_eps, in_distribution, last_layer, select, whole_sweep
+from descent.analysis.select import TRANSFER, at_eps, in_distribution, last_layer, select, whole_sweep
 from descent.components import TRAINED
 
 # Of the last layer, and of maps that learn nothing.
 BY_LEVEL = ("rmse", "rmse_bias", "rmse_variance", "accuracy", "most_frequent")
 COLUMNS = [*IDENTITY, "gamma", "layer", "metric", "value"]
+SHIFTED = [*IDENTITY, "shift", "gamma", "metric", "value"]
 FILE = "scores.csv"  # of a published part, which one of before 2026-11-27 may lack
 
 
@@ -29,6 +30,14 @@ def table(results: pd.DataFrame) -> pd.DataFrame:
     outputs = last_layer(rows[rows["metric"].isin(BY_LEVEL)])
     losses = at_eps(select(rows, metric="loss"))
     return pd.concat([outputs, losses])[COLUMNS].sort_values(COLUMNS[:-1]).reset_index(drop=True)
+
+
+def shifted(results: pd.DataFrame) -> pd.DataFrame:
+    """SHIFTED: the `rmse` or `accuracy` of every cell's last layer at each level of every shift that training has
+    not seen, by which arms are compared under it that no table lays beside each other."""
+    rows = select(results, split="test", tested="", bin=0.0)
+    rows = last_layer(rows[~rows["shift"].isin([TRAINED, TRANSFER]) & rows["metric"].isin(["rmse", "accuracy"])])
+    return rows[SHIFTED].sort_values(SHIFTED[:-1]).reset_index(drop=True)
 
 
 def either_side(folder: Path, gammas: Sequence[float]) -> pd.DataFrame:

@@ -72,6 +72,7 @@ def _tables(
         "epochs": epochs.table(results, params),
         "levels": levels.table(results, params),
         "scores": cell_scores.table(results),
+        "shift_scores": cell_scores.shifted(results),
         "shifts": of_results.shifts(results, params),
         "transfer": transfer.matrix(results, params),
         "kinds": kinds.table(results, params),

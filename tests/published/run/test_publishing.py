@@ -89,6 +89,7 @@ def test_a_finished_run_is_published_whole(project: Path, params: Params, made_u
             "controls",
             "levels",
             "scores",
+            "shift_scores",
             "epochs",
             "sensitivity",
             "datasets",
