@@ -14,9 +14,10 @@ from descent import config
 from descent.analysis import scorecard
 from descent.analysis.select import select
 from descent.analysis.verdicts import NOT_TESTED
+from descent.components import TASKS
 from descent.costs.parts import Part
 from descent.errors import UserError
-from descent.published import parts, rerun, set_aside
+from descent.published import files, parts, rerun, set_aside
 from descent.published.programme import parted
 from stages import parameters
 
@@ -74,6 +75,17 @@ def test_copies_of_data_sets_that_are_not_there_are_told_before_anything_runs(tm
     here = config.load().model_copy(update={"local_data": str(tmp_path)})
     with pytest.raises(UserError, match=f"{tmp_path}"):
         rerun.of_part(rerun.chosen(here, [])[0], here)
+
+
+def test_a_part_may_be_tested_under_shifts_that_are_newer_than_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rerun.inventory, "present", list)
+    here, folder = config.load(), rerun.chosen(config.load(), [])[0]
+    newer = here.model_copy(update={"shifts": {name: {"levels": [0.5]} for name in (*here.shifts, "newer")}})
+    own, found = files.params(folder), rerun.of_part(folder, newer)
+    assert found.shifts == own.shifts | {name: {"levels": [0.5]} for name in newer.shifts.keys() - own.shifts}
+    assert "newer" in found.shifts and [found.shifts_of(task) for task in TASKS] == [
+        own.shifts_of(task) for task in TASKS
+    ]
 
 
 @pytest.mark.parametrize("code", [0, 1])

@@ -58,13 +58,15 @@ def chosen(params: Params, words: Sequence[str]) -> list[Path]:
 
 
 def of_part(folder: Path, here: Params) -> Params:
-    """A part's parameters, with this host's device and its user's copies of the data sets.
+    """A part's parameters, with this host's device and its user's copies of the data sets, and with the
+    sections of shifts that are newer than it: in use is what its lists name, to which one may be added.
 
     Raises:
         UserError: copies are missing.
     """
     where = {"local_data": str(Path(here.local_data).resolve()), "device": here.device}
-    found = files.params(folder).model_copy(update=where)
+    found = files.params(folder)
+    found = found.model_copy(update=where | {"shifts": {**here.shifts, **found.shifts}})
     inventory.present(found)
     return found
 
