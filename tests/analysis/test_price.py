@@ -160,6 +160,30 @@ def test_what_is_paid_stands_beside_what_the_form_says_of_the_same_problem(
         assert row["expected"] == pytest.approx(np.log(said)) and row["paid_seeds"] >= (2 if margin else 1)
 
 
+def test_every_seed_has_a_form_of_its_own_and_without_one_of_them_the_setting_has_none(
+    own: Params, results: pd.DataFrame
+) -> None:
+    cells = cells_table(results, own)
+    rows = (cells["experiment"] == "controls_margin") & (cells["varied"].isin(["0.05", ""]))
+    plain = rows & (cells["arm"] == "unconstrained")
+
+    def told(*of_seeds: float) -> pd.Series:
+        for seed, loss in enumerate(of_seeds):
+            cells.loc[plain & (cells["seed"] == seed), "validation_loss"] = loss
+        found = price.measured(cells, own)
+        return found[(found["experiment"] == "controls_margin") & (found["varied"] == "0.05")].iloc[0]
+
+    layers = KEY["layers"] - own.problem("ucsd", "ut").cap_layer
+    both = told(0.008, 0.011)
+    form = [price.tied(F, both["share"], both["cap"], layers) for F in (0.008, 0.011)]
+    assert both["paid_seeds"] == 2 and form[0] < form[1]
+    assert both["expected"] == pytest.approx(np.log(form).mean(), rel=1e-9)
+    assert both["paid"] == pytest.approx(np.log([0.012 / 0.008, 0.012 / 0.011]).mean(), rel=1e-9)
+    beyond = 2 * both["cap"]
+    assert np.isnan(price.tied(beyond, both["share"], both["cap"], layers))
+    assert np.isnan(told(0.008, beyond)["expected"]), "a mean of those that have one would be of other seeds"
+
+
 def test_a_pair_with_a_diverged_cell_is_left_out(own: Params, results: pd.DataFrame) -> None:
     before = price.measured(cells_table(results, own), own).set_index(price.PAID_AT)
     place = (KEY["experiment"], KEY["dataset"], KEY["model"], KEY["layers"], KEY["eps"], "")
