@@ -79,6 +79,8 @@ def test_what_duals_and_deep_supervision_make_of_it_follows_from_the_cells(
     lowest, highest = ("{:.1f}", "% right for {:.1f}"), ("{:.1f} for", "{:.1f}")
     for level, form in ((levels.iloc[0], lowest), (levels.iloc[-1], highest)):
         assert " ".join(form).format(*level) in notes
+    lowest = scores.loc[DROPOUT].groupby("gamma")["deep_supervision"].mean().iloc[0]
+    assert f"at the lowest energy, {lowest:.1f} % right, it is behind" in notes
     under = means.loc[REPLACED]
     assert f"{(under['unconstrained'] - under['deep_supervision']).mean():.1f} below it under replacement" in notes
 
