@@ -12,6 +12,8 @@ from descent.published import files
 from tests.newcomer import readme
 
 FOLDER = readme.ROOT / "data/evidence/small-286fe7b4"
+IMDB = readme.ROOT / "data/evidence/small-76dc769f"
+TRAPPED = [701, 705]
 DROPOUT, REPLACED = "token_dropout", "token_replacement"
 NOTES, PROTOCOL = (readme.ROOT / "data/evidence" / name for name in ("NOTES.md", "PROTOCOL.md"))
 
@@ -100,3 +102,36 @@ def test_which_models_hold_and_what_is_right_up_to_the_noise_of_training(notes: 
     assert (
         f"theirs is {typed(plain - right['constrained'], 2)} points ({right['constrained']:.1f} % right)" in notes
     )
+
+
+def test_on_imdb_two_trapped_models_make_what_is_lost(notes: str) -> None:
+    gains = pd.read_csv(IMDB / "shifts.csv").set_index("shift")
+    scores = (
+        100 * pd.read_csv(IMDB / "shift_scores.csv").groupby(["shift", "seed", "arm"])["value"].mean().unstack()
+    )
+    findings = readme.flat(readme.ROOT / "docs/findings.md")
+    of_seeds = scores["constrained"] - scores["unconstrained"]
+    for shift, digits in ((DROPOUT, 1), (REPLACED, 2)):
+        gain, low, high = (typed(100 * gains.loc[shift, name], digits) for name in ("effect", "low", "high"))
+        for text in (notes, findings, readme.flat(PROTOCOL)):
+            assert re.search(rf"{re.escape(gain)}( points)?[^.;,(]{{0,25}} \({re.escape(low)} to {high}\)", text)
+    lost = of_seeds.unstack("shift").loc[TRAPPED]
+    dropped, replaced = (" and ".join(f"{-gain:.1f}" for gain in lost[shift]) for shift in (DROPOUT, REPLACED))
+    assert f"lose {dropped} points under dropout and {replaced} under replacement" in readme.flat(PROTOCOL)
+    others = of_seeds.unstack("shift").drop(TRAPPED)
+    means = " and ".join(typed(others[shift].mean(), 2) for shift in (DROPOUT, REPLACED))
+    assert f"Of the six alone the means are {means}" in notes and others.abs().to_numpy().max() < 2.3
+
+
+def test_the_trapped_models_hold_and_end_with_a_last_loss_a_third_above_the_others(notes: str) -> None:
+    cells = files.cells(IMDB).query("experiment == 'text' and arm == 'constrained'").set_index("seed")
+    trapped, others = cells.loc[TRAPPED], cells.drop(TRAPPED)
+    assert truth(cells["feasible"]).all()
+    losses = trapped["validation_loss"].map("{:.3f}".format).str.lstrip("0")
+    least, most = (typed(bound, 3) for bound in (others["validation_loss"].min(), others["validation_loss"].max()))
+    assert f"{' and '.join(losses)} where the six have {least} to {most}" in notes
+    slack, right = trapped["slackness"], 100 * trapped["accuracy_in_distribution"]
+    bounds = " to ".join(typed(bound, 3) for bound in (others["slackness"].min(), others["slackness"].max()))
+    assert f"(slackness {' and '.join(typed(one, 3) for one in slack)}; the six {bounds})" in notes
+    bounds = " to ".join(f"{100 * bound:.1f}" for bound in others["accuracy_in_distribution"].agg(["min", "max"]))
+    assert f"{' and '.join(map('{:.1f}'.format, right))} % right" in notes and f"the six others {bounds}" in notes
