@@ -10,6 +10,7 @@ from descent.published import (
     by_noise,
     each_part,
     gray_levels,
+    in_place,
     judged,
     judged_alone,
     matchings,
@@ -40,14 +41,15 @@ profile `{profile}`; written by `make evidence` from the tables in the folders b
 judged: [PROTOCOL.md](PROTOCOL.md); the numbers: `claims.csv` and `sensitivity.csv`."""
 
 
-def page(told: Verdicts, otherwise: str, matched: str) -> str:
+def page(told: Verdicts, otherwise: str, instead: str, matched: str) -> str:
     """The page beside the published runs: the verdicts in full and what their means hide (depths, test noise, the
     measure, another solver, margins, other shifts), descent and constraints, each model
-    alone, each run, gains at one learning rate, other averages and each setting, other matchings of seeds, errors
-    by test noise and in gray levels.
+    alone, each run, gains at one learning rate, other averages and each setting, models solved otherwise in the
+    place of those that count, other matchings of seeds, errors by test noise and in gray levels.
 
     Args:
         otherwise: a sentence on the same settings with another solver (otherwise.sentence); empty for none.
+        instead: what claims would read with that in place (in_place.markdown); empty for none.
         matched: what other matchings of seeds would say (matchings.markdown); empty for none.
     """
     params, primary, every = told.params, told.primary, [*told.folders, *told.apart]
@@ -69,6 +71,7 @@ def page(told: Verdicts, otherwise: str, matched: str) -> str:
             told.folders, told.apart, params
         ),
         "Other averages, and each setting": judged.averages(primary, told.averages, solved, params),
+        in_place.TITLE: instead,
         matchings.TITLE: matched,
         "By test noise": by_noise.tables(told.levels, params),
         "In gray levels": gray_levels.table(told.cells, params),

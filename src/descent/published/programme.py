@@ -16,6 +16,7 @@ from descent.io.folders import write_text
 from descent.published import (
     files,
     first_screen,
+    in_place,
     matchings,
     otherwise,
     page_behind,
@@ -86,5 +87,6 @@ def write(root: Path, params: Params) -> str | None:
     told = Verdicts(params, folders, others, card, models, averages, parts.counted(folders))
     matched = matchings.table(pairs, facts, card)
     solved = otherwise.sentence(found, runs_page.PAGE)
-    write_text(root / PAGE, page_behind.page(told, solved, matchings.markdown(matched)))
+    instead = in_place.markdown(in_place.table(found, pairs, facts, card))
+    write_text(root / PAGE, page_behind.page(told, solved, instead, matchings.markdown(matched)))
     return first_screen.text(told, matched)

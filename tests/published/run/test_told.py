@@ -54,7 +54,7 @@ def screen(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Pa
 
 def behind(params: Params, rows: pd.DataFrame, made_up: pd.DataFrame, folder: Path) -> str:
     rows.to_csv(folder / "claims.csv")
-    return page_behind.page(verdicts_of(params, rows, made_up, folder), "solved", "matched")
+    return page_behind.page(verdicts_of(params, rows, made_up, folder), "solved", "in place", "matched")
 
 
 def test_claims_of_unlike_many_seeds_do_not_all_take_credit_for_the_most() -> None:
@@ -152,7 +152,7 @@ def test_what_is_behind_the_verdicts_says_how_they_were_solved_and_what_is_count
     (apart / "params.yaml").write_text((folder / "params.yaml").read_text())
     card().assign(verdict="not tested").to_csv(apart / "claims.csv")
     MODELS.to_csv(apart / "models.csv")
-    beside = page_behind.page(verdicts_of(params, card(), made_up, folder, apart=[apart]), "", "")
+    beside = page_behind.page(verdicts_of(params, card(), made_up, folder, apart=[apart]), "", "", "")
     assert page_behind.UNCOUNTED in part(beside, "Descent")
 
 
