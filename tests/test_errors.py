@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
@@ -157,6 +158,26 @@ def test_a_stage_whose_parameters_are_changed_meanwhile_does_not_end_well(
         run(lambda: file.write_text("eps: 0.11\n"))
     file.unlink()
     run(lambda: None)
+
+
+@pytest.mark.parametrize(("loaded", "told"), [(True, True), (False, False)])
+def test_a_stage_whose_code_is_changed_meanwhile_does_not_end_well(
+    loaded: bool, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for code that it has not loaded, which made nothing of it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DVC_STAGE", "train_video@ucsd")
+    for function in ("raised", "ends_at_once", "ignored"):
+        monkeypatch.setattr(f"descent.interruption.{function}", lambda: None)
+    file = tmp_path / "stages/changed_meanwhile.py"
+    file.parent.mkdir()
+    file.write_text("ONE = 1\n")
+    if loaded:
+        monkeypatch.setitem(sys.modules, "changed_meanwhile", module := ModuleType("changed_meanwhile"))
+        module.__file__ = str(file)
+    run(lambda: None)
+    with pytest.raises(SystemExit, match=r"stages/changed_meanwhile\.py was changed") if told else nullcontext():
+        run(lambda: file.write_text("ONE = 2\n"))
 
 
 SWALLOWED = """

@@ -43,8 +43,8 @@ GPU_TOO_OLD = (
     "and run the same command again"
 )
 CHANGED = (
-    "params.yaml was changed while this ran, and what was made is of what it said before: run the same command "
-    "again (what is finished is kept)"
+    "{} was changed while this ran, and what was made is of what it said before: run the same command again (what "
+    "is finished is kept)"
 )
 # What else a machine or a user's folders may be like. Every other OSError is a fault of the program.
 ADVICE = dict.fromkeys((errno.EACCES, errno.EPERM), "give yourself the right to read and write there")
@@ -73,14 +73,14 @@ def run(entry: Callable[..., None], *arguments: str) -> None:
     name = sys.argv[0].rsplit("/", 1)[-1]
     interruption.raised()
     _check_words(entry, arguments)
-    before = _parameters()
+    before = _given()
     sys.dont_write_bytecode = True  # results may fill the disk, and half a module is kept then (stages/__init__)
     try:
         entry(*arguments)
         if sys.stdout:  # who has closed it reads nothing either
             sys.stdout.flush()
-        if _parameters() != before:
-            raise UserError(CHANGED)
+        if changed := _changed(before):
+            raise UserError(CHANGED.format(changed))
         interruption.ends_at_once()
     except (KeyboardInterrupt, Exception) as error:
         if isinstance(error, KeyboardInterrupt) or interruption.pending():
@@ -133,12 +133,26 @@ def full(error: BaseException) -> bool:
     return bool(NO_ROOM.search(str(error))) or (before is not None and full(before))
 
 
-def _parameters() -> bytes | None:
-    """What params.yaml holds, in a stage that DVC runs: it notes beside what was made the values that are there
+def _given() -> dict[Path, bytes]:
+    """What params.yaml and the code hold, in a stage that DVC runs: it notes beside what was made what is there
     afterwards, and would take it for theirs ever after."""
-    with suppress(OSError):  # which DVC tells
-        return Path("params.yaml").read_bytes() if "DVC_STAGE" in os.environ else None
-    return None
+    if "DVC_STAGE" not in os.environ:
+        return {}
+    given = {}
+    for file in (Path("params.yaml"), *Path("src").rglob("*.py"), *Path("stages").glob("*.py")):
+        with suppress(OSError):  # which DVC tells, or Python
+            given[file] = file.read_bytes()
+    return given
+
+
+def _changed(before: dict[Path, bytes]) -> str:
+    """The first of these files that is another now; of code, of what this process has loaded. Empty for none."""
+    now = _given()
+    loaded = {
+        Path(file).resolve() for module in [*sys.modules.values()] if (file := getattr(module, "__file__", None))
+    }
+    used = (file for file in before if file.suffix != ".py" or file.resolve() in loaded)
+    return next((file.as_posix() for file in used if now.get(file) != before[file]), "")
 
 
 def _unread() -> bool:

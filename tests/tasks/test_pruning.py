@@ -191,6 +191,20 @@ def test_the_parameters_of_all_branches_and_experiments_are_read() -> None:
     assert sorted(params.eps for params in pruning.every_params()) == [0.1, 0.2, 0.3]
 
 
+def test_the_parameters_of_all_queued_experiments_are_read_and_not_of_the_newest_alone() -> None:
+    """DVC's queue is a stash: its ref is the newest entry, and the ref's log holds the others."""
+    git("init", "-q", "-b", "one")
+    write_params(Path(), TINY | {"eps": 0.1})
+    git("add", "params.yaml")
+    git("commit", "-q", "-m", "x")
+    for eps in (0.2, 0.25, 0.3):
+        write_params(Path(), TINY | {"eps": eps})
+        git("commit", "-q", "-a", "-m", "queued")
+        git("update-ref", "--create-reflog", "-m", "queued", "refs/exps/celery/stash", "HEAD")
+    git("reset", "-q", "--hard", "HEAD~3")
+    assert sorted(params.eps for params in pruning.every_params()) == [0.1, 0.2, 0.25, 0.3]
+
+
 def test_of_a_project_in_a_folder_of_a_repository_its_own_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("own").mkdir()
     git("init", "-q", "-b", "one")

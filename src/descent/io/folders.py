@@ -158,6 +158,7 @@ def write_text(path: Path, text: str) -> None:
     """Write a small file whole or not at all; its folder is made where there is none."""
     with atomic_file(path) as partial:
         partial.write_text(text, encoding="utf-8")
+        lasting(partial)
 
 
 def walk(root: Path) -> Iterator[tuple[Path, list[str]]]:

@@ -103,8 +103,8 @@ def across(cells: pd.DataFrame, card: pd.DataFrame, models: pd.DataFrame, params
     for word, sign in {"out": 1, "in": -1, "all": 1}.items():
         by_seed = trimmed(sign * ratios[f"ratio_{word}"].to_numpy())
         told[word] = f"{gain(*student(by_seed), len(by_seed))} %"
-    every = select(cells, experiment="video", arm=params.comparison.ours)["seed"].nunique()
-    lost = every - len(by_seed)
+    compared = cells["experiment"].eq("video") & cells["arm"].isin(params.comparison.arms)
+    lost = cells["seed"][compared & truth(cells["diverged"])].nunique()
     aside = f", without {number_of(lost, 'seed')} of which a cell is lost" if lost else ""
     by_depth = judged.ranges(ratios["ratio_out"].mean(axis=1).rename("estimate").reset_index(), "percent")
     return (

@@ -12,6 +12,7 @@ import pandas as pd
 from descent.analysis import scorecard
 from descent.analysis.claims import CLAIMS
 from descent.analysis.keys import VARIANT
+from descent.analysis.verdicts import NOT_TESTED
 from descent.analysis.wording import digits_of, signed, unit_of
 from descent.published.markdown import linked, listed, pipe
 from descent.published.otherwise import SAME, Found
@@ -41,6 +42,8 @@ def table(found: Found, pairs: pd.DataFrame, facts: pd.DataFrame, card: pd.DataF
     for what, folders, both in _runs(found):
         instead = scorecard.judged(_replaced(pairs, both), facts).set_index("claim")
         for claim, own in both.groupby("claim", sort=False):
+            if told.loc[claim, "verdict"] == NOT_TESTED:
+                continue
             replaced = len(own[VARIANT].drop_duplicates())
             rows.append(
                 {"claim": claim, "what": what, "folders": folders, "replaced": replaced, "of": own["of"].iloc[0]}

@@ -41,8 +41,9 @@ def sentence(folders: Sequence[Path], params: Params) -> str:
     for folder in folders:
         tested = [models for row, models in _claims(folder) if row["verdict"] != NOT_TESTED]
         if tested:
-            passing = tested[0].query("why == ''").to_dict("records")
-            told.append(f"{listed([_model(one, params) for one in passing])} ({linked(folder)})")
+            passing = pd.concat(tested).query("why == ''").to_dict("records")
+            models = dict.fromkeys(_model(one, params) for one in passing)
+            told.append(f"{listed([*models])} ({linked(folder)})")
     return f"{TESTED}: {'; '.join(told)}; [what came of them]({CHAPTER})." if told else ""
 
 

@@ -1,5 +1,6 @@
 """Whether published parts measured alike what the pairs of one claim say together."""
 
+import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,8 +23,8 @@ Values = dict[str, Any]
 
 def check(claim: str, pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
     """Effects of one claim are means over the same levels and resamples, of arms chosen by one rule; those of one
-    data set over the same test items, those of one model of one size of frames, and under shifts means over the
-    same shifts at the same levels.
+    data set over the same test items of one copy, those of one model of one size of frames, and under shifts means
+    over the same shifts at the same levels.
 
     What an effect under shifts is a mean over depends on its model in any case: those that tell of it (of a part
     that was published before P8 all).
@@ -41,11 +42,10 @@ def check(claim: str, pairs: pd.DataFrame, folders: Sequence[Path]) -> None:
     _same(claim, parts(pairs), _measures)
     for dataset, own in pairs.groupby("dataset"):
         _same(claim, parts(own), partial(_tested, str(dataset)))
+        _same_data(claim, str(dataset), parts(own))
     for _, own in pairs.groupby("model"):
         of_model = parts(own)
         _same(claim, of_model, _inputs)
-        for dataset, there in own.groupby("dataset"):
-            _same_data(claim, str(dataset), parts(there))
         if CLAIMS[claim].shifts:
             _same(claim, of_model, _shifts)
 
@@ -62,17 +62,27 @@ def _same(claim: str, folders: Sequence[Path], asked: Callable[[str, Values], Va
 
 
 def _same_data(claim: str, dataset: str, folders: Sequence[Path]) -> None:
-    """What was prepared of a data set for one model has one digest: of other copies resamples are other items."""
-    known: dict[str, tuple[str, Path]] = {}
+    """What was prepared of a data set in one way has one digest: of other copies resamples are other items."""
+    known: dict[tuple[str, str], tuple[str, Path]] = {}
     for folder in folders:
+        prepared = _prepared(claim, dataset, files.values(folder))
         for line in files.digests(folder):
             digest, name = line.split()
-            before, first = known.setdefault(name, (digest, folder))
-            if name.partition("/")[0] == dataset and digest != before:
+            if name.partition("/")[0] != dataset:
+                continue
+            before, first = known.setdefault((prepared, name), (digest, folder))
+            if digest != before:
                 raise UserError(
                     f"{first} and {folder} hold pairs of {claim} and were made from other copies of {name} "
                     "(data.sha256): publish one of them again with the other's"
                 )
+
+
+def _prepared(claim: str, dataset: str, params: Values) -> str:
+    """How a data set was cut and stored, so that models of unlike frames may have copies of their own."""
+    task, budgets = _task(claim, params), params["profiles"][params["profile"]]
+    source = {name: value for name, value in budgets["data"][dataset].items() if value and name != "path"}
+    return json.dumps([_inputs(claim, params), source, budgets[task].get("max_tokens")], sort_keys=True)
 
 
 def _measures(claim: str, params: Values) -> Values:

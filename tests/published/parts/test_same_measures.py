@@ -82,16 +82,26 @@ def test_a_data_set_is_tested_on_the_same_items_by_all_that_hold_it(tmp_path: Pa
         same_measures.check("text_ood", apart.assign(dataset="imdb"), folders)
 
 
-def test_a_model_is_tested_on_one_copy_of_a_data_set_by_all_that_hold_it(tmp_path: Path) -> None:
-    for name, digests in (("one", "aa  avenue\nbb  ucsd\n"), ("other", "cc  avenue\nbb  ucsd\n"), ("older", "")):
+def test_a_data_set_is_tested_on_one_copy_by_all_that_cut_it_alike(tmp_path: Path) -> None:
+    frame = {"video.frame": {"size": 80, "patch": 20, "split": "official"}, "profiles.demo.video.tokens": 3}
+    digests = {
+        "one": "aa  avenue\nbb  ucsd\n",
+        "other": "cc  avenue\nbb  ucsd\n",
+        "older": "",
+        "cut": "dd  avenue\n",
+    }
+    for name, told in digests.items():
         (tmp_path / name).mkdir()
-        (tmp_path / name / "data.sha256").touch()
-        (tmp_path / name / "params.yaml").write_text(run_folder.parameters(real_params()))
-        if digests:
-            (tmp_path / name / "data.sha256").write_text(digests)
-    folders = [tmp_path / name for name in ("one", "other", "older")]
-    same_measures.check("video_ood", pd.DataFrame({"part": [0, 1, 2], "model": "ut", "dataset": "ucsd"}), folders)
-    apart = pd.DataFrame({"part": [0, 1], "model": ["ut", "dust"], "dataset": "avenue"})
-    same_measures.check("video_ood", apart, folders)
+        (tmp_path / name / "data.sha256").write_text(told)
+        changes = frame if name == "cut" else {}
+        (tmp_path / name / "params.yaml").write_text(run_folder.parameters(real_params(changes)))
+    folders = [tmp_path / name for name in digests]
+
+    def pairs(*held: int, dataset: str) -> pd.DataFrame:
+        models = ["ut", "dust", "dust_shared"][: len(held)]
+        return pd.DataFrame({"part": held, "model": models, "dataset": dataset})
+
+    same_measures.check("video_ood", pairs(0, 1, 2, dataset="ucsd"), folders)
+    same_measures.check("video_ood", pairs(0, 2, 3, dataset="avenue"), folders)
     with pytest.raises(UserError, match=r"made from other copies of avenue \(data\.sha256\): publish one"):
-        same_measures.check("video_ood", apart.assign(model="ut"), folders)
+        same_measures.check("video_ood", pairs(0, 1, dataset="avenue"), folders)

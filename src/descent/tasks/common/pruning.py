@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,10 @@ from descent.schema import validated
 from descent.tasks.common.items import given, readings, setting
 
 REFS = ("refs/heads", "refs/remotes", "refs/exps")  # the last are DVC's: finished, queued and running experiments
+QUEUES = (
+    "refs/exps/celery",
+    "refs/exps/stash",
+)  # a stash each, of which the ref is the newest entry alone, and its log has them all
 WHICH = ("dataset", "model", "arm", "layers", "eps", "seed")  # what tells a cell that is asked for
 FORGOTTEN = 7 * 24 * 3600  # seconds since an unfinished stack was written last: its cells' settings are not known
 MANY = 10**6  # epochs, of which no warm-up leaves none
@@ -60,7 +65,9 @@ def every_params() -> list[Params]:
         UserError: one that this code cannot read: what it asks for is not known.
     """
     texts = {"params.yaml": Path("params.yaml").read_text()}
-    for ref in _git("for-each-ref", "--format=%(refname)", *REFS).split():
+    refs = _git("for-each-ref", "--format=%(refname)", *REFS).split()
+    queued = [_git("log", "--walk-reflogs", "--format=%H", ref).split() for ref in refs if ref.startswith(QUEUES)]
+    for ref in dict.fromkeys([*refs, *chain(*queued)]):
         if _git("ls-tree", "--name-only", ref, "--", "params.yaml"):
             text = _git("show", f"{ref}:./params.yaml")  # of this folder, which may lie in a repository's
             if text not in texts.values():
