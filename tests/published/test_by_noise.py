@@ -118,6 +118,8 @@ def test_what_errors_themselves_say_is_the_trimmed_mean_over_the_same_settings_b
     one = (cells["layers"] == 5) & (cells["seed"] == 1) & (cells["arm"] == "constrained")
     lost = gray_levels.across(cells.assign(diverged=one), CARD, MODELS, fake_params())
     assert "seeds alone, without 1 seed of which a cell is lost)" in lost
+    fewer = cells[~((cells["layers"] == 5) & (cells["seed"] == 1))]  # trained with fewer seeds, and none lost
+    assert "intervals over seeds alone)." in gray_levels.across(fewer, CARD, MODELS, fake_params())
     assert gray_levels.across(cells, CARD.assign(verdict="not tested"), MODELS, fake_params()) == ""
     assert gray_levels.across(cells[cells["model"] == "dust"], CARD, MODELS, fake_params()) == ""
 

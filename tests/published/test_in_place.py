@@ -62,3 +62,15 @@ def test_a_reader_sees_both_verdicts_and_nothing_where_there_is_no_such_run(coun
         assert "| R0 = 6 | 4 of 4 |" in line and f"*{row['verdict']}*" in line
         assert line.endswith(f"| *{row['verdict_instead']}* |")
     assert in_place.markdown(rows(counts)) == ""
+
+
+def test_a_claim_that_was_not_tested_has_no_row(tmp_path: Path) -> None:
+    def few(gain: float) -> pd.DataFrame:
+        cells = made(gain)
+        return cells[cells["seed"] < 6]  # a primary claim asks for eight
+
+    there = published(few(-0.05), tmp_path / "small-00000001", SHARED)
+    here = published(few(0.02), tmp_path / "small-00000002", SHARED | CAP)
+    pairs, facts = parts.joined([there])
+    assert otherwise.beside(pairs, facts, [there], [here], real_params())["video_ood"]
+    assert rows(there, here).empty and in_place.markdown(rows(there, here)) == ""

@@ -40,6 +40,13 @@ def test_a_run_that_is_judged_alone_joins_no_claim_and_is_told_with_alpha_and_ve
     assert judged_alone.table([], real_params()) == judged_alone.sentence([], real_params()) == ""
 
 
+def test_a_run_that_tests_models_by_several_claims_names_all_of_them(folders: list[Path]) -> None:
+    price = lambda found: found["claim"].eq("video_cost")  # noqa: E731
+    rewrite(folders[1], "models", lambda found: found.assign(model=found["model"].mask(price(found), "dust")))
+    told = judged_alone.sentence(folders[1:], real_params())
+    assert f": UT on UCSD and DUST on UCSD ([{NAMES[1]}](" in told
+
+
 def test_a_model_that_fails_a_precondition_has_its_reason_and_no_verdict(folders: list[Path]) -> None:
     run = folders[1]
     rewrite(run, "models", lambda found: found.assign(why="no study of twice the epochs of ut on ucsd"))
