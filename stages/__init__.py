@@ -40,9 +40,11 @@ os.environ.setdefault("VECLIB_MAXIMUM_THREADS", "1")
 # While an entry imports what it needs (`python -m` has not named it yet) nothing has begun, and an exception would
 # only show where the imports are; errors.run takes over, or whoever else imports stages.
 if sys.argv[0] == "-m":
+    _theirs = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})  # until heard
     from descent.interruption import end, last  # here: a handler that imports would meet what is being imported
 
     atexit.register(last)  # before all others, and so called after them
 
     for _number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(_number, end)
+    signal.pthread_sigmask(signal.SIG_SETMASK, _theirs)

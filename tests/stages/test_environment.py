@@ -14,6 +14,7 @@ import pytest
 
 import stages
 from descent import errors
+from descent.interruption import TOLD
 
 ROOT = Path(__file__).parents[2]
 OLD = "import sys; sys.version_info = (3, 9, 1); import stages"
@@ -65,3 +66,21 @@ def test_what_is_wrong_in_our_own_code_keeps_its_trace() -> None:
     words = (sys.executable, "-c", "import stages; import descent.nothing")
     found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     assert found.returncode == 1 and "Traceback" in found.stderr and "descent.nothing" in found.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_while_what_hears_it_is_imported_is_heard(number: signal.Signals) -> None:
+    code = f"""
+import importlib.abc, os, sys
+class Interrupts(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "descent.interruption":
+            os.kill(os.getpid(), {int(number)})
+sys.meta_path.insert(0, Interrupts())
+sys.argv[0] = "-m"
+import stages
+print("went on")
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 130 and done.stderr.strip() == TOLD.strip(), done.stderr
+    assert "went on" not in done.stdout
